@@ -1,0 +1,78 @@
+import { AppError } from "./domain/error.ts";
+import type { PlantFilter } from "./domain/page.ts";
+import type { NewPlant, Owner, PlantId } from "./domain/plant.ts";
+import type { Storage } from "./storage/storage.ts";
+
+/** Plants that one read of the database takes: about a millisecond of work, so that no list holds up the others. */
+const CHUNK_LENGTH = 1_000;
+/** A page is gathered in memory before it is answered, and ends early when its texts come to so many characters. */
+const MAX_PAGE_CHARACTERS = 8 * 1024 * 1024;
+
+/** One page of a list: `next` is the id to go on after, absent when no plant remains. */
+export interface Page {
+  readonly plants: readonly NewPlant[];
+  readonly next?: PlantId;
+}
+
+/** The rules for plants. Every method acts for one owner and sees that owner's plants only. */
+export class App {
+  readonly #storage: Storage;
+
+  constructor(storage: Storage) {
+    this.#storage = storage;
+  }
+
+  /**
+   * Keeps a new plant; resolves once it is durable. A repeat with the same idempotency key and plant succeeds again.
+   * @throws AppError `duplicate_id`, `unavailable`
+   */
+  async createPlant(owner: Owner, plant: NewPlant, idempotencyKey: string | undefined): Promise<void> {
+    const outcome = await this.#storage.insertPlant(owner, plant, idempotencyKey);
+    if (outcome === "taken") {
+      throw new AppError("duplicate_id", `id ${plant.id} is already in use: choose another, or delete that plant first`);
+    }
+  }
+
+  /**
+   * Removes a plant; resolves once that is durable.
+   * @throws AppError `plant_not_found`, `unavailable`
+   */
+  async deletePlant(owner: Owner, id: PlantId): Promise<void> {
+    const isRemoved = await this.#storage.removePlant(owner, id);
+    if (!isRemoved) throw new AppError("plant_not_found", `there is no plant with the id ${id}`);
+  }
+
+  /**
+   * At most `limit` plants in ascending order of id, and where to go on.
+   * @throws AppError `unavailable`
+   */
+  async listPage(owner: Owner, filter: PlantFilter, limit: number): Promise<Page> {
+    const plants: NewPlant[] = [];
+    let after = filter.after;
+    let characters = 0;
+    for (;;) {
+      const wanted = Math.min(limit - plants.length, CHUNK_LENGTH);
+      const chunk = await this.#storage.selectPlants(owner, { ...filter, after, limit: wanted + 1 });
+      const isLast = chunk.length <= wanted;
+      if (!isLast) chunk.pop();
+      plants.push(...chunk);
+      if (isLast) return { plants };
+      after = plants.at(-1)?.id as PlantId;
+      characters += chunk.reduce((sum, { name, tag = "" }) => sum + name.length + tag.length, 0);
+      if (plants.length === limit || characters > MAX_PAGE_CHARACTERS) return { plants, next: after };
+    }
+  }
+
+  /**
+   * All plants in ascending order of id, read page by page as they are taken. A plant that exists for the whole of
+   * the listing appears exactly once.
+   * @throws AppError `unavailable`
+   */
+  async *listAll(owner: Owner, filter: PlantFilter): AsyncGenerator<Page, void> {
+    let page: Page = { plants: [], ...(filter.after === undefined ? {} : { next: filter.after }) };
+    do {
+      page = await this.listPage(owner, { ...filter, after: page.next }, CHUNK_LENGTH);
+      yield page;
+    } while (page.next !== undefined);
+  }
+}

@@ -1,0 +1,148 @@
+import { App } from "../app.ts";
+import { type Config, readConfig, type SettingName } from "../config.ts";
+import { SCOPES } from "../domain/token.ts";
+import { metricsRoute, routes } from "../http/routes.ts";
+import { type Answer, HttpServer } from "../http/server.ts";
+import { type Log, openLog, redact } from "../log.ts";
+import { Metrics } from "../metrics.ts";
+import { openStorage } from "../storage/open.ts";
+import type { Storage } from "../storage/storage.ts";
+import { Tokens } from "../tokens.ts";
+import { command } from "./command.ts";
+
+const SERVE_SETTINGS = [
+  "database",
+  "host",
+  "port",
+  "adminHost",
+  "adminPort",
+  "log",
+  "idleTimeout",
+  "drain",
+  "stopTimeout",
+] as const satisfies readonly SettingName[];
+
+type ServeConfig = Config<(typeof SERVE_SETTINGS)[number]>;
+
+/** How often the last uses of tokens are written down. */
+const NOTE_USES_EVERY_MS = 10_000;
+/** What a stop may take beyond its settings before the process ends all the same: time for a slow disk. */
+const STOP_GRACE_MS = 5_000;
+
+/** `plantstore serve` */
+export const serveCommand = () =>
+  command("serve", SERVE_SETTINGS)
+    .summary("run the server")
+    .description(
+      "Runs the server until SIGTERM or SIGINT, which let it finish what it has accepted. On an empty\ndatabase it makes a token for the owner `default` and shows it once. The log goes to standard\nerror as JSON lines.",
+    )
+    .action((flags) => serve(readConfig(SERVE_SETTINGS, flags)));
+
+async function serve(config: ServeConfig): Promise<void> {
+  const log = openLog();
+  endOnFault(log);
+  const storage = await openStorage(config.database, { forServer: true });
+  const tokens = new Tokens(storage);
+  const server = listen(config, storage, tokens, log);
+  const noting = setInterval(() => {
+    tokens.noteUses().catch((error) => log.warn({ err: error }, "uses of tokens not noted"));
+  }, NOTE_USES_EVERY_MS);
+  console.log(`Plant Store is ready at ${server.url}`);
+  await showFirstToken(tokens, server.url);
+
+  log.info({ signal: await stopSignal() }, "stopping");
+  setTimeout(() => process.exit(1), config.drain + config.stopTimeout + STOP_GRACE_MS).unref();
+  await server.stop();
+  clearInterval(noting);
+  await tokens.noteUses();
+  await storage.close();
+  log.info("stopped");
+}
+
+/** Starts the listeners; `stop` lets them finish. */
+function listen(config: ServeConfig, storage: Storage, tokens: Tokens, log: Log) {
+  let isDraining = false;
+  const readiness = { isDraining: () => isDraining, ping: () => storage.ping() };
+  const metrics = new Metrics(() => main.pendingRequests);
+  const shared = { tokens, idleTimeoutSeconds: Math.ceil(config.idleTimeout / 1_000) };
+  const main = new HttpServer({
+    ...shared,
+    host: config.host,
+    port: config.port,
+    routes: routes(new App(storage), readiness),
+    onAnswer: (answer) => {
+      metrics.observe(answer);
+      if (answer.error !== undefined || config.log === "requests") logAnswer(log, answer);
+    },
+  });
+  const { adminHost: host, adminPort: port } = config;
+  const admin =
+    port === "off"
+      ? undefined
+      : new HttpServer({ ...shared, host, port, routes: [metricsRoute(metrics)], onAnswer: () => {} });
+  log.info({ url: main.url, adminUrl: admin?.url, database: config.database, bun: Bun.version }, "serving");
+  return {
+    url: main.url,
+    async stop(): Promise<void> {
+      isDraining = true;
+      main.drain();
+      await Bun.sleep(config.drain);
+      await Promise.all([main.stop(config.stopTimeout), admin?.stop(config.stopTimeout)]);
+    },
+  };
+}
+
+/** One line for a request: what failed and why, or just that it was answered. */
+function logAnswer(log: Log, { call, operation, status, durationMs, error }: Answer): void {
+  const { request, requestId, owner } = call;
+  const path = redact(request.url.replace(/^https?:\/\/[^/]*|\?.*$/g, ""));
+  const about = {
+    requestId: redact(requestId),
+    operation,
+    method: request.method,
+    path,
+    ...(owner === "" ? {} : { owner }),
+    status,
+    durationMs: Math.round(durationMs * 1_000) / 1_000,
+  };
+  if (error === undefined) log.info(about, "answered");
+  else if (status < 500) log.warn({ ...about, error: error.code }, error.message);
+  else log.error({ ...about, error: error.code, err: error.cause }, error.message);
+}
+
+/** The first start makes a token, so that the first request needs no second command. */
+async function showFirstToken(tokens: Tokens, url: string): Promise<void> {
+  const secret = await tokens.createFirst({ owner: "default", scopes: SCOPES, label: "first token" });
+  if (secret === undefined) return;
+  console.log(`
+This token is for the owner "default". It is shown only now; make others with "token create".
+
+  ${secret}
+
+Try it:
+
+  curl ${url}/plants -H "Authorization: Bearer ${secret}" -H "Content-Type: application/json" -d '{"id": 1, "name": "Clarkia", "tag": "annual"}'
+`);
+}
+
+/** Resolves at the first stop signal. A second one ends the process at once. */
+function stopSignal(): Promise<string> {
+  return new Promise((resolve) => {
+    for (const signal of ["SIGTERM", "SIGINT"] as const) {
+      process.once(signal, () => {
+        process.on(signal, () => process.exit(1));
+        resolve(signal);
+      });
+    }
+  });
+}
+
+/** A fault that nothing caught leaves the process in an unknown state: it ends, for its supervisor to start it anew. */
+function endOnFault(log: Log): void {
+  for (const event of ["uncaughtException", "unhandledRejection"] as const) {
+    process.on(event, (err: unknown) => {
+      log.fatal({ err }, event);
+      process.exit(1);
+    });
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * Every way a request can be refused or fail. `number` is public and stable: the HTTP status times 100 plus a
+ * counter, never reused. The API description and the README print this table.
+ */
+export const ERRORS = {
+  malformed_json: { number: 40001, when: "malformed JSON or UTF-8" },
+  invalid_plant: { number: 40002, when: "invalid plant" },
+  duplicate_id: { number: 40003, when: "id already in use" },
+  unsupported_content_type: { number: 40004, when: "content type is not JSON" },
+  body_too_large: { number: 40005, when: "body too large" },
+  invalid_limit: { number: 40006, when: "invalid `limit`" },
+  invalid_id: { number: 40007, when: "invalid id in the path or `after`" },
+  invalid_parameter: { number: 40008, when: "invalid query parameter or header" },
+  multiple_credentials: { number: 40009, when: "more than one credential" },
+  unauthenticated: { number: 40100, when: "no bearer token" },
+  invalid_token: { number: 40101, when: "invalid token" },
+  insufficient_scope: { number: 40300, when: "token lacks the scope" },
+  plant_not_found: { number: 40400, when: "no such plant" },
+  path_not_found: { number: 40401, when: "no such path" },
+  method_not_allowed: { number: 40500, when: "method not allowed" },
+  too_many_requests: { number: 42900, when: "too many requests" },
+  internal: { number: 50000, when: "internal error" },
+  unavailable: { number: 50300, when: "unavailable, try again" },
+} as const;
+
+export type ErrorCode = keyof typeof ERRORS;
+
+/** The HTTP status that an error number carries in its first three digits. */
+export const statusOf = (errorNumber: number): number => Math.floor(errorNumber / 100);
+
+/** A failure that the client is told about: `message` is written for the client, `cause` only for the log. */
+export class AppError extends Error {
+  override readonly name = "AppError";
+  readonly code: ErrorCode;
+
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.code = code;
+  }
+}

@@ -1,0 +1,76 @@
+import type { Owner } from "./plant.ts";
+
+export const SCOPES = ["plants:read", "plants:write"] as const;
+export type Scope = (typeof SCOPES)[number];
+
+/** What the store knows of a token: everything but the secret. Times are milliseconds since the Unix epoch. */
+export interface Token {
+  /** SHA-256 of the secret, in 64 lower-case hexadecimal digits. */
+  readonly digest: string;
+  readonly owner: Owner;
+  readonly scopes: readonly Scope[];
+  readonly createdAt: number;
+  readonly label?: string | undefined;
+  readonly expiresAt?: number | undefined;
+  readonly lastUsedAt?: number | undefined;
+  readonly revokedAt?: number | undefined;
+}
+
+/** In Unicode code points. */
+export const OWNER_MAX_LENGTH = 255;
+/** In Unicode code points. */
+export const LABEL_MAX_LENGTH = 255;
+
+const PREFIX = "plt_";
+const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const RANDOM_LENGTH = 30;
+const CHECKSUM_LENGTH = 6;
+const SHAPE = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`);
+
+/** A new secret: `plt_`, 30 random base62 characters (178 bits) and their checksum. */
+export function mintSecret(): string {
+  const random = randomBase62(RANDOM_LENGTH);
+  return PREFIX + random + checksum(random);
+}
+
+/** Whether `text` can be a secret at all: tells a typing or pasting mistake from an unknown token without a look-up. */
+export function isWellFormedSecret(text: string): boolean {
+  if (!SHAPE.test(text)) return false;
+  const end = PREFIX.length + RANDOM_LENGTH;
+  return checksum(text.slice(PREFIX.length, end)) === text.slice(end);
+}
+
+/** What is kept of a secret. A secret has too many bits to be guessed, so that a plain SHA-256 is enough. */
+export function digestSecret(secret: string): string {
+  return new Bun.CryptoHasher("sha256").update(secret).digest("hex");
+}
+
+/** The short public name of a token: the first 12 digits of its digest. */
+export const tokenId = (token: Token): string => token.digest.slice(0, 12);
+
+/** Whether the token may be used at the time `now`. */
+export function isValid(token: Token, now: number): boolean {
+  return token.revokedAt === undefined && (token.expiresAt === undefined || now < token.expiresAt);
+}
+
+function randomBase62(length: number): string {
+  let text = "";
+  while (text.length < length) {
+    for (const byte of crypto.getRandomValues(new Uint8Array(length))) {
+      // 248 is the largest multiple of 62 in a byte: the rest would make some characters likelier than others.
+      if (byte < 248 && text.length < length) text += BASE62[byte % 62];
+    }
+  }
+  return text;
+}
+
+/** CRC-32 in six base62 characters, most significant first (62^6 > 2^32). */
+function checksum(text: string): string {
+  let rest = Bun.hash.crc32(text);
+  let digits = "";
+  for (let i = 0; i < CHECKSUM_LENGTH; i++) {
+    digits = BASE62[rest % 62] + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
+}

@@ -1,0 +1,40 @@
+import type { Scope, Token } from "../domain/token.ts";
+import type { Tokens } from "../tokens.ts";
+import { HttpError } from "./errors.ts";
+
+const CHALLENGE = 'Bearer realm="plantstore"';
+/** A second credential in a header that stood twice, which HTTP joins with a comma (RFC 9110, 5.3). */
+const SECOND_CREDENTIAL = /^\s*,|,\s*[\w!#$%&'*.^`|~+-]+ +[^\s=,]/;
+
+/**
+ * Lets a request in when its bearer token has the scope (RFC 6750). Comes before anything else about the request.
+ * @throws HttpError `unauthenticated`, `invalid_token`, `insufficient_scope`, `multiple_credentials`
+ */
+export async function authorize(request: Request, scope: Scope, tokens: Tokens): Promise<Token> {
+  const token = await tokens.authenticate(bearerSecret(request.headers.get("authorization")));
+  if (token === undefined) {
+    throw refusal("invalid_token", "the token is malformed, unknown, expired or revoked", "invalid_token");
+  }
+  if (!token.scopes.includes(scope)) {
+    const message = `this needs a token with the scope ${scope}`;
+    throw refusal("insufficient_scope", message, "insufficient_scope", `, scope="${scope}"`);
+  }
+  return token;
+}
+
+/** The secret in an `Authorization: Bearer` header; the scheme is case-insensitive. */
+function bearerSecret(authorization: string | null): string {
+  if (authorization !== null && SECOND_CREDENTIAL.test(authorization)) {
+    throw refusal("multiple_credentials", "send one Authorization header with one credential", "invalid_request");
+  }
+  const match = /^bearer(?: +(.*))?$/i.exec(authorization ?? "");
+  if (match === null) {
+    const headers = { "WWW-Authenticate": CHALLENGE };
+    throw new HttpError("unauthenticated", "send a token: Authorization: Bearer plt_...", headers);
+  }
+  return match[1] ?? "";
+}
+
+function refusal(code: HttpError["code"], message: string, reason: string, more = ""): HttpError {
+  return new HttpError(code, message, { "WWW-Authenticate": `${CHALLENGE}, error="${reason}"${more}` });
+}

@@ -1,0 +1,55 @@
+import { AppError } from "../domain/error.ts";
+import { parseJson } from "../domain/json.ts";
+import { HttpError } from "./errors.ts";
+
+export const MAX_BODY_BYTES = 64 * 1024;
+/** A refused body up to this size is read to its end, so that the client sees the answer; beyond, the line is cut. */
+const MAX_DRAINED_BYTES = 8 * 1024 * 1024;
+
+const CONTENT_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*(?:utf-8|"utf-8")\s*)?$/i;
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/**
+ * The JSON value of a request's body, its integers exact (see {@link parseJson}).
+ * @throws AppError `unsupported_content_type`, `body_too_large`, `malformed_json`
+ */
+export async function readJson(request: Request): Promise<unknown> {
+  if (!CONTENT_TYPE.test(request.headers.get("content-type") ?? "")) {
+    throw new AppError("unsupported_content_type", "the Content-Type must be application/json, in UTF-8");
+  }
+  const bytes = await readBytes(request);
+  try {
+    return parseJson(decoder.decode(bytes));
+  } catch (cause) {
+    throw new AppError("malformed_json", "the body must be one JSON value in well-formed UTF-8", { cause });
+  }
+}
+
+async function readBytes(request: Request): Promise<Uint8Array> {
+  const declared = request.headers.get("content-length");
+  if (declared !== null && Number(declared) > MAX_BODY_BYTES) throw tooLarge(Number(declared));
+  try {
+    return declared === null ? await readChunks(request) : await request.bytes();
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause;
+    throw new AppError("malformed_json", "the body ended before it was whole", { cause });
+  }
+}
+
+/** A body that does not tell its length beforehand (`Transfer-Encoding: chunked`) is counted as it comes. */
+async function readChunks(request: Request): Promise<Uint8Array> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of request.body ?? []) {
+    length += chunk.length;
+    if (length > MAX_DRAINED_BYTES) throw tooLarge(length);
+    if (length <= MAX_BODY_BYTES) chunks.push(chunk);
+  }
+  if (length > MAX_BODY_BYTES) throw tooLarge(length);
+  return Buffer.concat(chunks);
+}
+
+function tooLarge(length: number): AppError {
+  const headers: Record<string, string> = length > MAX_DRAINED_BYTES ? { Connection: "close" } : {};
+  return new HttpError("body_too_large", `the body must not be larger than ${MAX_BODY_BYTES} bytes`, headers);
+}

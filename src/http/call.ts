@@ -1,0 +1,45 @@
+import { randomBytes } from "node:crypto";
+import type { Owner } from "../domain/plant.ts";
+
+/** One request on its way through the program. */
+export interface Call {
+  readonly request: Bun.BunRequest;
+  /** The client's own `X-Request-Id`, or one made here. */
+  readonly requestId: string;
+  /** Whom the token acts for. Empty on paths that need no token. */
+  readonly owner: Owner;
+}
+
+/** In visible ASCII characters. */
+export const REQUEST_ID_MAX_LENGTH = 128;
+const PROCESS_ID = randomBytes(6).toString("base64url");
+let callCount = 0;
+
+/** The client's `X-Request-Id` when it is usable, else a new one that is unique across processes. */
+export function requestIdOf(request: Request): string {
+  const own = request.headers.get("x-request-id");
+  return own !== null && isVisibleAscii(own, REQUEST_ID_MAX_LENGTH) ? own : `${PROCESS_ID}-${(++callCount).toString(36)}`;
+}
+
+/** Whether a header value is 1 to `maxLength` visible ASCII characters: no space, no control character. */
+export function isVisibleAscii(value: string, maxLength: number): boolean {
+  return value.length <= maxLength && /^[\x21-\x7e]+$/.test(value);
+}
+
+/** A response with a JSON text or stream as its body. What the API answers is never kept by a cache. */
+export function json(
+  call: Pick<Call, "requestId">,
+  status: number,
+  body: string | ReadableStream<Uint8Array>,
+  headers?: Record<string, string>,
+): Response {
+  return new Response(body, {
+    status,
+    headers: {
+      "Content-Type": "application/json",
+      "Cache-Control": "no-store",
+      "X-Request-Id": call.requestId,
+      ...headers,
+    },
+  });
+}

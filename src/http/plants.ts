@@ -1,0 +1,83 @@
+import type { App, Page } from "../app.ts";
+import { AppError } from "../domain/error.ts";
+import { DEFAULT_FIELDS, type Field } from "../domain/page.ts";
+import { IDEMPOTENCY_KEY_MAX_LENGTH, type NewPlant } from "../domain/plant.ts";
+import { readJson } from "./body.ts";
+import { type Call, isVisibleAscii, json } from "./call.ts";
+import { readQuery, withParameter } from "./query.ts";
+import { listParameters, parseListQuery, parseNewPlant, parsePathId } from "./schemas.ts";
+
+const PARAMETER_NAMES = Object.keys(listParameters) as (keyof typeof listParameters)[];
+const encoder = new TextEncoder();
+
+/** `POST /plants` */
+export async function createPlant(app: App, call: Call): Promise<Response> {
+  const idempotencyKey = readIdempotencyKey(call.request);
+  const plant = parseNewPlant(await readJson(call.request));
+  await app.createPlant(call.owner, plant, idempotencyKey);
+  return json(call, 200, JSON.stringify({ name: plant.name, tag: plant.tag }));
+}
+
+/** `GET /plants` */
+export async function listPlants(app: App, call: Call): Promise<Response> {
+  const { limit, fields = DEFAULT_FIELDS, ...filter } = parseListQuery(readQuery(call.request.url, PARAMETER_NAMES));
+  if (limit !== undefined) {
+    const { plants, next } = await app.listPage(call.owner, filter, limit);
+    return json(call, 200, `[${writePlants(plants, fields)}]`, next === undefined ? {} : linkTo(call, String(next)));
+  }
+  const pages = app.listAll(call.owner, filter);
+  // The first page is read before the answer begins, so that a database that fails is told with a status.
+  const first = (await pages.next()).value as Page;
+  if (first.next === undefined) return json(call, 200, `[${writePlants(first.plants, fields)}]`);
+  return json(call, 200, streamPages(first, pages, fields));
+}
+
+/** `DELETE /plants/{id}` */
+export async function deletePlant(app: App, call: Call): Promise<Response> {
+  const { id = "" } = call.request.params as { id?: string };
+  await app.deletePlant(call.owner, parsePathId(id));
+  return new Response(null, { status: 204, headers: { "X-Request-Id": call.requestId, "Cache-Control": "no-store" } });
+}
+
+function readIdempotencyKey(request: Request): string | undefined {
+  const key = request.headers.get("idempotency-key");
+  if (key === null) return undefined;
+  if (isVisibleAscii(key, IDEMPOTENCY_KEY_MAX_LENGTH)) return key;
+  const message = `Idempotency-Key must be 1 to ${IDEMPOTENCY_KEY_MAX_LENGTH} visible ASCII characters, given once`;
+  throw new AppError("invalid_parameter", message);
+}
+
+/** RFC 8288; relative, so that it holds behind any proxy. */
+const linkTo = ({ request }: Call, after: string) => ({
+  Link: `</plants?${withParameter(request.url, "after", after)}>; rel="next"`,
+});
+
+/** Plants as JSON objects with these fields, separated by commas. */
+function writePlants(plants: readonly NewPlant[], fields: readonly Field[]): string {
+  const [hasId, hasName, hasTag] = [fields.includes("id"), fields.includes("name"), fields.includes("tag")];
+  const shown = plants.map(({ id, name, tag }) => ({
+    id: hasId ? JSON.rawJSON(String(id)) : undefined,
+    name: hasName ? name : undefined,
+    tag: hasTag ? tag : undefined,
+  }));
+  return JSON.stringify(shown).slice(1, -1);
+}
+
+/** One JSON array over all pages. A page is read when the client has room for it, so that memory stays flat. */
+function streamPages(first: Page, rest: AsyncGenerator<Page, void>, fields: readonly Field[]): ReadableStream<Uint8Array> {
+  return new ReadableStream({
+    start(controller) {
+      controller.enqueue(encoder.encode(`[${writePlants(first.plants, fields)}`));
+    },
+    async pull(controller) {
+      const page = (await rest.next()).value as Page;
+      if (page.plants.length > 0) controller.enqueue(encoder.encode(`,${writePlants(page.plants, fields)}`));
+      if (page.next !== undefined) return;
+      controller.enqueue(encoder.encode("]"));
+      controller.close();
+    },
+    async cancel() {
+      await rest.return();
+    },
+  });
+}

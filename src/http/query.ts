@@ -1,0 +1,52 @@
+import { AppError } from "../domain/error.ts";
+
+/** The part of a URL after the first `?`, still encoded; empty when there is none. */
+const queryOf = (url: string): string => {
+  const start = url.indexOf("?");
+  return start < 0 ? "" : url.slice(start + 1);
+};
+
+/**
+ * The query parameters of these names, decoded; others are passed over. Stricter than `URLSearchParams`, which turns
+ * what is no UTF-8 into U+FFFD.
+ * @throws AppError `invalid_parameter` when one stands twice or is not encoded properly
+ */
+export function readQuery<Name extends string>(url: string, names: readonly Name[]): Partial<Record<Name, string>> {
+  const parameters: Partial<Record<Name, string>> = {};
+  const query = queryOf(url);
+  if (query === "") return parameters;
+  for (const pair of query.split("&")) {
+    const [name, value] = split(pair);
+    if (!isOneOf(names, name)) continue;
+    if (parameters[name] !== undefined) throw new AppError("invalid_parameter", `${name} must be given only once`);
+    const text = decode(value);
+    if (text === undefined) throw new AppError("invalid_parameter", `${name} must be percent-encoded UTF-8`);
+    parameters[name] = text;
+  }
+  return parameters;
+}
+
+/** The query of `url` with one parameter set to `value` and all others as they were, fit to stand in a `Link` header. */
+export function withParameter(url: string, name: string, value: string): string {
+  const others = queryOf(url)
+    .split("&")
+    .filter((pair) => pair !== "" && split(pair)[0] !== name);
+  return [...others, `${name}=${value}`].join("&").replace(/[^\x21\x23-\x3b\x3d\x3f-\x7e]+/g, encodeURIComponent);
+}
+
+/** The decoded name of a pair, `undefined` when it is not encoded properly, and its value as it stands. */
+function split(pair: string): [name: string | undefined, value: string] {
+  const end = pair.indexOf("=");
+  return end < 0 ? [decode(pair), ""] : [decode(pair.slice(0, end)), pair.slice(end + 1)];
+}
+
+function decode(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text.replaceAll("+", " "));
+  } catch {
+    return undefined;
+  }
+}
+
+const isOneOf = <Name extends string>(names: readonly Name[], name: string | undefined): name is Name =>
+  (names as readonly (string | undefined)[]).includes(name);

@@ -1,0 +1,44 @@
+import type { App } from "../app.ts";
+import type { Scope } from "../domain/token.ts";
+import type { Call } from "./call.ts";
+import { livez, type Readiness, readyz } from "./health.ts";
+import { describeApi } from "./openapi.ts";
+import { asset } from "./page.ts";
+import { createPlant, deletePlant, listPlants } from "./plants.ts";
+
+export interface Route {
+  /** Its name, in the metrics too. Those of the API are the `operationId`s of its description. */
+  readonly operation: string;
+  /** `GET` answers `HEAD` too. */
+  readonly method: "GET" | "POST" | "DELETE";
+  /** As `Bun.serve` writes it: `:id` is a parameter. */
+  readonly path: string;
+  /** The scope that a token must have; without it the path is open to all. */
+  readonly scope?: Scope;
+  handle(call: Call): Response | Promise<Response>;
+}
+
+/** The whole interface. */
+export function routes(app: App, readiness: Readiness): readonly Route[] {
+  return [
+    { operation: "listPlants", method: "GET", path: "/plants", scope: "plants:read", handle: (call) => listPlants(app, call) },
+    { operation: "createPlant", method: "POST", path: "/plants", scope: "plants:write", handle: (call) => createPlant(app, call) },
+    { operation: "deletePlant", method: "DELETE", path: "/plants/:id", scope: "plants:write", handle: (call) => deletePlant(app, call) },
+
+    { operation: "livez", method: "GET", path: "/livez", handle: livez },
+    { operation: "readyz", method: "GET", path: "/readyz", handle: (call) => readyz(readiness, call) },
+
+    { operation: "openapi", method: "GET", path: "/openapi.json", handle: asset(describeApi(), "application/json") },
+  ];
+}
+
+/** What the admin listener serves. */
+export const metricsRoute = (metrics: { readonly contentType: string; text(): Promise<string> }): Route => ({
+  operation: "metrics",
+  method: "GET",
+  path: "/metrics",
+  handle: async ({ requestId }) =>
+    new Response(await metrics.text(), {
+      headers: { "Content-Type": metrics.contentType, "Cache-Control": "no-store", "X-Request-Id": requestId },
+    }),
+});

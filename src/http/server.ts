@@ -1,0 +1,129 @@
+import { AppError } from "../domain/error.ts";
+import type { Tokens } from "../tokens.ts";
+import { authorize } from "./auth.ts";
+import { type Call, requestIdOf } from "./call.ts";
+import { errorResponse, HttpError, toPublicError } from "./errors.ts";
+import type { Route } from "./routes.ts";
+
+/** Requests answered at a time, streams included; one more is told to come back. */
+const MAX_REQUESTS = 10_000;
+
+export interface ServerOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Seconds, at most 255: how long a connection may be idle, a body may take to arrive and a reader may stall. */
+  readonly idleTimeoutSeconds: number;
+  readonly routes: readonly Route[];
+  readonly tokens: Tokens;
+  /** Called once for every request, with what was thrown when it failed. */
+  onAnswer(answer: Answer): void;
+}
+
+/** What is known of a request once its answer begins. */
+export interface Answer {
+  readonly call: Call;
+  /** Which route it took: `createPlant`, `livez`...; `none` when there is none for it. */
+  readonly operation: string;
+  readonly status: number;
+  /** Milliseconds from the first look at the request. */
+  readonly durationMs: number;
+  readonly error: AppError | undefined;
+}
+
+type Methods = ReadonlyMap<string, Route>;
+
+/** The HTTP listener: finds the route of each request, lets it in, and turns whatever is thrown into an answer. */
+export class HttpServer {
+  readonly #options: ServerOptions;
+  readonly #server: Bun.Server<undefined>;
+  #isDraining = false;
+
+  /** @throws Error when the address cannot be listened on */
+  constructor(options: ServerOptions) {
+    this.#options = options;
+    const paths = Map.groupBy(options.routes, ({ path }) => path);
+    const noMethods: Methods = new Map();
+    this.#server = serve({
+      hostname: options.host,
+      port: options.port,
+      idleTimeout: options.idleTimeoutSeconds,
+      // The limit for plants is 64 KiB, but the answer to a larger body has the shape of all others (see body.ts).
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+      development: false,
+      routes: Object.fromEntries(
+        [...paths].map(([path, routes]) => {
+          const methods: Methods = new Map(routes.map((route) => [route.method, route]));
+          return [path, (request: Bun.BunRequest) => this.#answer(request, methods)];
+        }),
+      ),
+      fetch: (request) => this.#answer(request as Bun.BunRequest, noMethods),
+    });
+  }
+
+  /** `http://host:port`, with the port that was really taken. */
+  get url(): string {
+    return this.#server.url.origin;
+  }
+
+  /** Requests that are being answered. */
+  get pendingRequests(): number {
+    return this.#server.pendingRequests;
+  }
+
+  /** From now on every answer asks its client to connect again, so that none is left on a connection when it closes. */
+  drain(): void {
+    this.#isDraining = true;
+  }
+
+  /** Takes no new connections and resolves when every request is answered, at the latest after `deadlineMs`. */
+  async stop(deadlineMs: number): Promise<void> {
+    const timer = setTimeout(() => this.#server.stop(true), deadlineMs);
+    await this.#server.stop();
+    clearTimeout(timer);
+  }
+
+  async #answer(request: Bun.BunRequest, methods: Methods): Promise<Response> {
+    const startedMs = performance.now();
+    let call: Call = { request, requestId: requestIdOf(request), owner: "" };
+    let operation = "none";
+    let response: Response;
+    let error: AppError | undefined;
+    try {
+      const route = this.#find(request, methods);
+      operation = route.operation;
+      if (route.scope !== undefined) {
+        const { owner } = await authorize(request, route.scope, this.#options.tokens);
+        call = { ...call, owner };
+      }
+      response = await route.handle(call);
+    } catch (thrown) {
+      error = toPublicError(thrown);
+      response = errorResponse(call, error);
+    }
+    if (this.#isDraining) response.headers.set("Connection", "close");
+    const durationMs = performance.now() - startedMs;
+    this.#options.onAnswer({ call, operation, status: response.status, durationMs, error });
+    return response;
+  }
+
+  #find(request: Request, methods: Methods): Route {
+    const { method } = request;
+    const route = methods.get(method === "HEAD" ? "GET" : method);
+    if (route !== undefined) {
+      if (this.#server.pendingRequests <= MAX_REQUESTS) return route;
+      throw new AppError("unavailable", "the server is busy with too many requests: try again");
+    }
+    if (methods.size === 0) throw new AppError("path_not_found", "there is nothing at this path: see /docs");
+    const allowed = [...methods.keys()].flatMap((each) => (each === "GET" ? ["GET", "HEAD"] : [each])).join(", ");
+    throw new HttpError("method_not_allowed", `use ${allowed} here`, { Allow: allowed });
+  }
+}
+
+/** `Bun.serve`, with an error that tells which address could not be had. */
+function serve(options: Parameters<typeof Bun.serve<undefined>>[0] & { hostname: string; port: number }) {
+  try {
+    return Bun.serve(options);
+  } catch (error) {
+    throw new Error(`cannot listen on ${options.hostname}:${options.port}: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,23 @@
+#!/usr/bin/env bun
+import { CommanderError } from "commander";
+import packageJson from "../package.json" with { type: "json" };
+import { command } from "./cli/command.ts";
+import { serveCommand } from "./cli/serve.ts";
+import { tokenCommand } from "./cli/token.ts";
+import { UsageError } from "./config.ts";
+
+const program = command("plantstore")
+  .description(packageJson.description)
+  .version(packageJson.version)
+  .addCommand(serveCommand())
+  .addCommand(tokenCommand());
+
+await program.parseAsync().catch(fail);
+
+/** Says why in one line on standard error; exits with 2 when the program was called wrongly, else with 1. */
+function fail(error: unknown): never {
+  // Commander has written its own line, and also "throws" after --help and --version.
+  if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2);
+  console.error(`plantstore: ${error instanceof Error ? error.message : error}`);
+  process.exit(error instanceof UsageError ? 2 : 1);
+}

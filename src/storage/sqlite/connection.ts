@@ -1,0 +1,68 @@
+import { Database } from "bun:sqlite";
+import { AppError } from "../../domain/error.ts";
+
+/** The first SQLite without the WAL-reset race, which could corrupt a database with several connections. */
+const MIN_SQLITE_VERSION = "3.51.3";
+
+/** How long a statement waits for another process that writes. */
+const BUSY_TIMEOUT_MS = 5_000;
+
+/**
+ * Opens a database file, making it when it is missing. Nothing is written to a file that exists.
+ * @throws Error when this SQLite is too old, or the file cannot be opened or is no database.
+ */
+export function connect(path: string): Database {
+  const db = openFile(path);
+  try {
+    const version = pragma(db, "SELECT sqlite_version()") as string;
+    if (Bun.semver.order(version, MIN_SQLITE_VERSION) < 0) {
+      throw new Error(`SQLite ${version} is too old: ${MIN_SQLITE_VERSION} or newer is needed`);
+    }
+    db.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    pragma(db, "SELECT count(*) FROM sqlite_schema");
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/**
+ * Puts a connection into the one mode in which a commit is on disk when it returns and readers never wait for it.
+ * @throws Error when SQLite does not take the settings, which it would otherwise pass over in silence.
+ */
+export function makeDurable(db: Database): void {
+  pragma(db, "PRAGMA journal_mode = WAL");
+  db.run("PRAGMA synchronous = FULL");
+  // On macOS fsync alone does not reach the platter (fcntl(2), F_FULLFSYNC). Elsewhere these do nothing.
+  db.run("PRAGMA fullfsync = ON");
+  db.run("PRAGMA checkpoint_fullfsync = ON");
+  const journalMode = pragma(db, "PRAGMA journal_mode");
+  const synchronous = Number(pragma(db, "PRAGMA synchronous"));
+  if (journalMode !== "wal" || synchronous !== 2) {
+    throw new Error(
+      `${db.filename} cannot be made durable: journal_mode is ${journalMode} (needs wal), synchronous is ${synchronous} (needs 2)`,
+    );
+  }
+}
+
+/** The single value of a query or a pragma. */
+export function pragma(db: Database, sql: string): unknown {
+  return db.prepare(sql).values()[0]?.[0];
+}
+
+/** A failure of the driver in the words of the application: by its code, never by its text. */
+export function toAppError(code: string | undefined, cause: unknown): AppError {
+  const isPassing = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|NOMEM|READONLY)/.test(code ?? "");
+  return isPassing
+    ? new AppError("unavailable", "the database cannot be used right now: try again", { cause })
+    : new AppError("internal", "the database failed", { cause });
+}
+
+function openFile(path: string): Database {
+  try {
+    return new Database(path, { create: true, readwrite: true, safeIntegers: true, strict: true });
+  } catch (error) {
+    throw new Error(`cannot open the database ${path}: ${(error as Error).message}`, { cause: error });
+  }
+}

@@ -1,0 +1,20 @@
+import { Database } from "bun:sqlite";
+
+/**
+ * Keeps a second server off a database file, for as long as this process lives. The lock is an exclusive transaction
+ * on an empty database beside the file, so that the operating system lets go of it even after `kill -9`.
+ * @throws Error when another server holds it.
+ */
+export function lockForServer(path: string): { release(): void } {
+  const db = new Database(`${path}.server-lock`, { create: true, readwrite: true });
+  try {
+    db.run("PRAGMA journal_mode = MEMORY");
+    db.run("BEGIN EXCLUSIVE");
+  } catch (error) {
+    db.close();
+    throw new Error(`another server is running on ${path}: stop it first, or use PostgreSQL for several servers`, {
+      cause: error,
+    });
+  }
+  return { release: () => db.close() };
+}

@@ -1,0 +1,59 @@
+import type { Database } from "bun:sqlite";
+import { pragma } from "./connection.ts";
+
+/** "PLNT": marks a file as this program's (https://sqlite.org/pragma.html#pragma_application_id). */
+const APPLICATION_ID = 0x504c4e54;
+
+/** Step n takes a database from version n to n + 1. Steps are only ever added. */
+const MIGRATIONS: readonly string[] = [
+  `CREATE TABLE plants (
+     owner TEXT NOT NULL,
+     id INTEGER NOT NULL,
+     name TEXT NOT NULL,
+     tag TEXT,
+     idempotency_key TEXT,
+     PRIMARY KEY (owner, id)
+   ) STRICT, WITHOUT ROWID;
+   CREATE INDEX plants_by_tag ON plants (owner, tag, id) WHERE tag IS NOT NULL;
+   CREATE TABLE tokens (
+     digest TEXT NOT NULL PRIMARY KEY,
+     owner TEXT NOT NULL,
+     scopes TEXT NOT NULL,
+     label TEXT,
+     created_at INTEGER NOT NULL,
+     expires_at INTEGER,
+     last_used_at INTEGER,
+     revoked_at INTEGER
+   ) STRICT, WITHOUT ROWID;`,
+];
+
+/**
+ * Brings the database to this program's version, one transaction a step.
+ * @throws Error when the file belongs to a newer version or to another program; it is left untouched.
+ */
+export function migrate(db: Database): void {
+  const version = versionOf(db);
+  const isOurs = Number(pragma(db, "PRAGMA application_id")) === APPLICATION_ID;
+  const isEmpty = Number(pragma(db, "SELECT count(*) FROM sqlite_schema")) === 0;
+  if (!isOurs && !isEmpty) {
+    throw new Error(`${db.filename} is a database of another program: name another file with --database`);
+  }
+  if (version > MIGRATIONS.length) {
+    throw new Error(
+      `${db.filename} was written by a newer Plant Store (database version ${version}, this program knows ${MIGRATIONS.length}): upgrade this program`,
+    );
+  }
+  for (let step = version; step < MIGRATIONS.length; step++) applyStep(db, step);
+}
+
+/** Another process may have taken the step since the version was read: the write lock decides. */
+function applyStep(db: Database, step: number): void {
+  db.transaction(() => {
+    if (versionOf(db) !== step) return;
+    db.run(MIGRATIONS[step] as string);
+    db.run(`PRAGMA application_id = ${APPLICATION_ID}`);
+    db.run(`PRAGMA user_version = ${step + 1}`);
+  }).immediate();
+}
+
+const versionOf = (db: Database): number => Number(pragma(db, "PRAGMA user_version"));

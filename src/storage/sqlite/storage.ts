@@ -1,0 +1,149 @@
+import { type Database, SQLiteError } from "bun:sqlite";
+import { mkdirSync } from "node:fs";
+import { dirname } from "node:path";
+import type { NewPlant, Owner, PlantId } from "../../domain/plant.ts";
+import { ID_MAX, ID_MIN } from "../../domain/plant.ts";
+import type { Scope, Token } from "../../domain/token.ts";
+import type { InsertOutcome, PlantRange, Storage } from "../storage.ts";
+import { connect, makeDurable, toAppError } from "./connection.ts";
+import { lockForServer } from "./lock.ts";
+import { migrate } from "./migrations.ts";
+import { Writer } from "./writer.ts";
+
+interface PlantRow {
+  readonly id: PlantId;
+  readonly name: string;
+  readonly tag: string | null;
+}
+
+interface TokenRow {
+  readonly digest: string;
+  readonly owner: string;
+  readonly scopes: string;
+  readonly label: string | null;
+  readonly created_at: bigint;
+  readonly expires_at: bigint | null;
+  readonly last_used_at: bigint | null;
+  readonly revoked_at: bigint | null;
+}
+
+/**
+ * Opens the SQLite database at `path`, making the file and its folder when they are missing, and migrates it.
+ * `forServer` takes the file for this process as the one server on it; commands share it with a server.
+ * @throws Error when the file cannot be used, with the reason and what to do about it.
+ */
+export async function openSqlite(path: string, { forServer }: { forServer: boolean }): Promise<Storage> {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  const lock = forServer ? lockForServer(path) : undefined;
+  try {
+    const db = connect(path);
+    migrate(db);
+    makeDurable(db);
+    return new SqliteStorage(db, await Writer.open(path), lock);
+  } catch (error) {
+    lock?.release();
+    throw error;
+  }
+}
+
+/** Reads on the caller's thread, which in WAL mode wait for nothing; writes through the {@link Writer}. */
+class SqliteStorage implements Storage {
+  readonly #db: Database;
+  readonly #writer: Writer;
+  readonly #lock: { release(): void } | undefined;
+  readonly #selectPlants;
+  readonly #selectPlantsByTag;
+  readonly #selectToken;
+  readonly #selectTokens;
+
+  constructor(db: Database, writer: Writer, lock: { release(): void } | undefined) {
+    db.run("PRAGMA query_only = ON");
+    this.#db = db;
+    this.#writer = writer;
+    this.#lock = lock;
+    this.#selectPlants = db.prepare<PlantRow, [string, bigint, number]>(
+      "SELECT id, name, tag FROM plants WHERE owner = ? AND id >= ? ORDER BY id LIMIT ?",
+    );
+    this.#selectPlantsByTag = db.prepare<PlantRow, [string, string, bigint, number]>(
+      "SELECT id, name, tag FROM plants WHERE owner = ? AND tag = ? AND id >= ? ORDER BY id LIMIT ?",
+    );
+    this.#selectToken = db.prepare<TokenRow, [string]>("SELECT * FROM tokens WHERE digest = ?");
+    this.#selectTokens = db.prepare<TokenRow, []>("SELECT * FROM tokens ORDER BY created_at, digest");
+  }
+
+  insertPlant(owner: Owner, plant: NewPlant, idempotencyKey: string | undefined): Promise<InsertOutcome> {
+    return this.#writer.run("insertPlant", owner, plant, idempotencyKey);
+  }
+
+  removePlant(owner: Owner, id: PlantId): Promise<boolean> {
+    return this.#writer.run("removePlant", owner, id);
+  }
+
+  async selectPlants(owner: Owner, { after, tag, limit }: PlantRange): Promise<NewPlant[]> {
+    if (after === ID_MAX) return [];
+    const first = after === undefined ? ID_MIN : after + 1n;
+    const rows = read(() =>
+      tag === undefined
+        ? this.#selectPlants.all(owner, first, limit)
+        : this.#selectPlantsByTag.all(owner, tag, first, limit),
+    );
+    return rows.map(({ id, name, tag }) => (tag === null ? { id, name } : { id, name, tag }));
+  }
+
+  insertToken(token: Token): Promise<void> {
+    return this.#writer.run("insertToken", token);
+  }
+
+  insertFirstToken(token: Token): Promise<boolean> {
+    return this.#writer.run("insertFirstToken", token);
+  }
+
+  async selectToken(digest: string): Promise<Token | undefined> {
+    const row = read(() => this.#selectToken.get(digest));
+    return row === null ? undefined : toToken(row);
+  }
+
+  async selectTokens(): Promise<Token[]> {
+    return read(() => this.#selectTokens.all()).map(toToken);
+  }
+
+  revokeToken(digest: string, revokedAt: number): Promise<boolean> {
+    return this.#writer.run("revokeToken", digest, revokedAt);
+  }
+
+  noteTokenUses(uses: ReadonlyMap<string, number>): Promise<void> {
+    return this.#writer.run("noteTokenUses", uses);
+  }
+
+  async ping(): Promise<void> {
+    await this.selectToken("");
+  }
+
+  async close(): Promise<void> {
+    this.#db.close();
+    await this.#writer.close();
+    this.#lock?.release();
+  }
+}
+
+function read<Result>(query: () => Result): Result {
+  try {
+    return query();
+  } catch (error) {
+    throw toAppError(error instanceof SQLiteError ? error.code : undefined, error);
+  }
+}
+
+function toToken(row: TokenRow): Token {
+  const time = (value: bigint | null) => (value === null ? undefined : Number(value));
+  return {
+    digest: row.digest,
+    owner: row.owner,
+    scopes: row.scopes.split(" ") as Scope[],
+    label: row.label ?? undefined,
+    createdAt: Number(row.created_at),
+    expiresAt: time(row.expires_at),
+    lastUsedAt: time(row.last_used_at),
+    revokedAt: time(row.revoked_at),
+  };
+}

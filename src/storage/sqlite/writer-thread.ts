@@ -1,0 +1,53 @@
+/**
+ * The thread that owns the only writing connection of this process: it commits one group of writes a message.
+ * It has a thread of its own because an fsync blocks it, and nobody else.
+ */
+import { SQLiteError } from "bun:sqlite";
+import { connect, makeDurable } from "./connection.ts";
+import { prepareWrites, type Write, type Writes } from "./writes.ts";
+
+/** To the thread: open the file, commit a group, or checkpoint and close. */
+export type Request = { open: string } | { group: readonly Write[] } | { close: true };
+/** From the thread, one for every request in order: the result of each write, or the failure of all. */
+export type Reply = { results: readonly unknown[] } | { failure: { code: string | undefined; message: string } };
+
+declare const self: Worker;
+
+let db: ReturnType<typeof connect>;
+let writes: Writes;
+
+self.onmessage = ({ data }: MessageEvent<Request>) => {
+  self.postMessage(reply(data));
+};
+
+function reply(request: Request): Reply {
+  try {
+    if ("group" in request) return { results: commit(request.group) };
+    if ("open" in request) open(request.open);
+    else close();
+    return { results: [] };
+  } catch (error) {
+    if (db?.inTransaction) db.run("ROLLBACK");
+    return { failure: { code: error instanceof SQLiteError ? error.code : undefined, message: String(error) } };
+  }
+}
+
+function open(path: string): void {
+  db = connect(path);
+  makeDurable(db);
+  // Keeps the log file from staying at the size of its worst moment.
+  db.run(`PRAGMA journal_size_limit = ${64 * 1024 * 1024}`);
+  writes = prepareWrites(db);
+}
+
+function commit(group: readonly Write[]): unknown[] {
+  db.run("BEGIN IMMEDIATE");
+  const results = group.map(([name, ...args]) => (writes[name] as (...args: unknown[]) => unknown).apply(writes, args));
+  db.run("COMMIT");
+  return results;
+}
+
+function close(): void {
+  db.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  db.close();
+}

@@ -1,0 +1,91 @@
+import { AppError } from "../../domain/error.ts";
+import { toAppError } from "./connection.ts";
+import type { Reply, Request } from "./writer-thread.ts";
+import type { Write, Writes } from "./writes.ts";
+
+/** Writes that may wait while a group is on its way to the disk; one more is refused at once. */
+const MAX_WAITING = 4_096;
+/** Writes that one transaction takes, so that no group keeps the next one waiting for long. */
+const MAX_GROUP = 1_024;
+
+interface Pending {
+  readonly write: Write;
+  resolve(result: unknown): void;
+  reject(reason: AppError): void;
+}
+
+/**
+ * Group commit: the writes that arrive while the thread commits wait, then go together as the next group.
+ * Each is answered after the commit of its group; a group that fails, fails every one of its writes.
+ */
+export class Writer {
+  readonly #thread: Worker;
+  #waiting: Pending[] = [];
+  #draining: Promise<void> | undefined;
+  #answer: (reply: Reply) => void = () => {};
+
+  /** Starts the thread and lets it open the database at `path`. */
+  static async open(path: string): Promise<Writer> {
+    const writer = new Writer(new Worker(new URL("./writer-thread.ts", import.meta.url).href));
+    try {
+      await writer.#ask({ open: path });
+      return writer;
+    } catch (error) {
+      writer.#thread.terminate();
+      throw error;
+    }
+  }
+
+  private constructor(thread: Worker) {
+    this.#thread = thread;
+    thread.onmessage = ({ data }: MessageEvent<Reply>) => this.#answer(data);
+    thread.onerror = ({ message }) => this.#answer({ failure: { code: undefined, message } });
+  }
+
+  /** Does one write and resolves with its result once it is durable. */
+  run<N extends keyof Writes>(name: N, ...args: Parameters<Writes[N]>): Promise<ReturnType<Writes[N]>> {
+    if (this.#waiting.length >= MAX_WAITING) {
+      const message = `${MAX_WAITING} writes are waiting for the disk already: try again`;
+      return Promise.reject(new AppError("unavailable", message));
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<ReturnType<Writes[N]>>();
+    const write = [name, ...args] as unknown as Write;
+    this.#waiting.push({ write, resolve: resolve as (result: unknown) => void, reject });
+    this.#draining ??= this.#drain();
+    return promise;
+  }
+
+  /** Finishes what was accepted, writes the log back into the database file and ends the thread. */
+  async close(): Promise<void> {
+    await this.#draining;
+    await this.#ask({ close: true });
+    this.#thread.terminate();
+  }
+
+  async #drain(): Promise<void> {
+    await afterThisTurn();
+    while (this.#waiting.length > 0) {
+      const group = this.#waiting.slice(0, MAX_GROUP);
+      this.#waiting = this.#waiting.slice(MAX_GROUP);
+      try {
+        const results = await this.#ask({ group: group.map(({ write }) => write) });
+        for (const [index, { resolve }] of group.entries()) resolve(results[index]);
+      } catch (error) {
+        for (const { reject } of group) reject(error as AppError);
+      }
+    }
+    this.#draining = undefined;
+  }
+
+  async #ask(request: Request): Promise<readonly unknown[]> {
+    const reply = await new Promise<Reply>((resolve) => {
+      this.#answer = resolve;
+      this.#thread.postMessage(request);
+    });
+    if ("failure" in reply) throw toAppError(reply.failure.code, reply.failure);
+    return reply.results;
+  }
+}
+
+/** Lets the requests that arrived together come in before their group leaves. */
+const afterThisTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

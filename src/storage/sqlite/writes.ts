@@ -1,0 +1,56 @@
+import type { Database } from "bun:sqlite";
+import type { NewPlant, Owner, PlantId } from "../../domain/plant.ts";
+import type { Token } from "../../domain/token.ts";
+import type { InsertOutcome } from "../storage.ts";
+
+/**
+ * Every write there is, by name. They run on the writer's thread, each inside the transaction of its group;
+ * see {@link Storage} for what they mean.
+ */
+export function prepareWrites(db: Database) {
+  const insertPlant = db.prepare(
+    "INSERT INTO plants (owner, id, name, tag, idempotency_key) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
+  );
+  const selectRepeated = db.prepare(
+    "SELECT 1 FROM plants WHERE owner = ? AND id = ? AND name = ? AND tag IS ? AND idempotency_key = ?",
+  );
+  const removePlant = db.prepare("DELETE FROM plants WHERE owner = ? AND id = ?");
+  const insertToken = db.prepare(
+    "INSERT INTO tokens (digest, owner, scopes, label, created_at, expires_at, last_used_at, revoked_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+  );
+  const selectAnyToken = db.prepare("SELECT 1 FROM tokens LIMIT 1");
+  const revokeToken = db.prepare("UPDATE tokens SET revoked_at = ? WHERE digest = ? AND revoked_at IS NULL");
+  const noteTokenUse = db.prepare("UPDATE tokens SET last_used_at = ? WHERE digest = ?");
+
+  return {
+    insertPlant(owner: Owner, { id, name, tag }: NewPlant, idempotencyKey: string | undefined): InsertOutcome {
+      const key = idempotencyKey ?? null;
+      if (insertPlant.run(owner, id, name, tag ?? null, key).changes > 0) return "inserted";
+      return selectRepeated.get(owner, id, name, tag ?? null, key) === null ? "taken" : "repeated";
+    },
+
+    removePlant: (owner: Owner, id: PlantId): boolean => removePlant.run(owner, id).changes > 0,
+
+    insertToken(token: Token): void {
+      const { digest, owner, scopes, label, createdAt, expiresAt, lastUsedAt, revokedAt } = token;
+      const times = [createdAt, expiresAt, lastUsedAt, revokedAt].map((time) => time ?? null);
+      insertToken.run(digest, owner, scopes.join(" "), label ?? null, ...times);
+    },
+
+    insertFirstToken(token: Token): boolean {
+      if (selectAnyToken.get() !== null) return false;
+      this.insertToken(token);
+      return true;
+    },
+
+    revokeToken: (digest: string, revokedAt: number): boolean => revokeToken.run(revokedAt, digest).changes > 0,
+
+    noteTokenUses(uses: ReadonlyMap<string, number>): void {
+      for (const [digest, usedAt] of uses) noteTokenUse.run(usedAt, digest);
+    },
+  };
+}
+
+export type Writes = ReturnType<typeof prepareWrites>;
+/** One write as it travels to the writer's thread: its name and its arguments. */
+export type Write = { [N in keyof Writes]: readonly [N, ...Parameters<Writes[N]>] }[keyof Writes];

@@ -1,0 +1,60 @@
+import type { PlantFilter } from "../domain/page.ts";
+import type { NewPlant, Owner, PlantId } from "../domain/plant.ts";
+import type { Token } from "../domain/token.ts";
+
+/** A stretch of an owner's plants, in ascending order of id. */
+export interface PlantRange extends PlantFilter {
+  /** At most so many: at least 1. */
+  readonly limit: number;
+}
+
+/**
+ * - `inserted`: the plant is new.
+ * - `repeated`: it was inserted before by the same create: same idempotency key, id, name and tag.
+ * - `taken`: the owner has another plant with this id; nothing was changed.
+ */
+export type InsertOutcome = "inserted" | "repeated" | "taken";
+
+/**
+ * What every database engine promises. One suite, `test/storage.contract.ts`, holds every engine to it.
+ *
+ * - A write resolves once it is durable, and is atomic: when it rejects with `unavailable` its outcome is unknown,
+ *   but it is whole or absent.
+ * - A read that starts after a write resolved sees it.
+ * - Text comes back exactly as it was given; all comparisons of text are by code point, exact.
+ * - Every method rejects with `AppError` `unavailable` when the database cannot be reached, is full or too busy.
+ */
+export interface Storage {
+  /** Adds a plant unless its id is taken. */
+  insertPlant(owner: Owner, plant: NewPlant, idempotencyKey: string | undefined): Promise<InsertOutcome>;
+
+  /** Removes a plant; `false` when the owner has none with this id. */
+  removePlant(owner: Owner, id: PlantId): Promise<boolean>;
+
+  /** One consistent view of a stretch of the owner's plants. Never waits for a write. */
+  selectPlants(owner: Owner, range: PlantRange): Promise<NewPlant[]>;
+
+  /** Adds a token. The digest must be new. */
+  insertToken(token: Token): Promise<void>;
+
+  /** Adds a token if the database has none, not even a revoked one; `false` when it has. Atomic between processes. */
+  insertFirstToken(token: Token): Promise<boolean>;
+
+  /** The token with this digest, also when it is revoked or expired. */
+  selectToken(digest: string): Promise<Token | undefined>;
+
+  /** All tokens, oldest first. */
+  selectTokens(): Promise<Token[]>;
+
+  /** Marks a token as revoked at a time in epoch milliseconds; `false` when there is none or it was revoked before. */
+  revokeToken(digest: string, revokedAt: number): Promise<boolean>;
+
+  /** Notes when tokens, by digest, were last used, in epoch milliseconds. Digests that are gone are passed over. */
+  noteTokenUses(uses: ReadonlyMap<string, number>): Promise<void>;
+
+  /** Resolves when the database answers a query. */
+  ping(): Promise<void>;
+
+  /** Finishes the writes that were accepted, then lets go of the database. Nothing may be called afterwards. */
+  close(): Promise<void>;
+}

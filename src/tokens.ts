@@ -1,0 +1,102 @@
+import {
+  digestSecret,
+  isValid,
+  isWellFormedSecret,
+  mintSecret,
+  type Scope,
+  type Token,
+  tokenId,
+} from "./domain/token.ts";
+import type { Owner } from "./domain/plant.ts";
+import type { Storage } from "./storage/storage.ts";
+
+/** How old a remembered token may be: revocation by another process takes hold within this time. */
+const MAX_AGE_MS = 500;
+/** Tokens remembered at a time. */
+const MAX_REMEMBERED = 10_000;
+
+/** What a new token may do. `expiresAt` is in epoch milliseconds. */
+export interface TokenGrant {
+  readonly owner: Owner;
+  readonly scopes: readonly Scope[];
+  readonly label?: string | undefined;
+  readonly expiresAt?: number | undefined;
+}
+
+interface Remembered {
+  readonly token: Token;
+  readonly readAtMs: number;
+}
+
+/** The rules for tokens: minting, checking and revoking. A secret leaves this class once, when it is minted. */
+export class Tokens {
+  readonly #storage: Storage;
+  readonly #remembered = new Map<string, Remembered>();
+  #uses = new Map<string, number>();
+
+  constructor(storage: Storage) {
+    this.#storage = storage;
+  }
+
+  /**
+   * The token that a secret stands for; `undefined` when it is malformed, unknown, expired or revoked.
+   * @throws AppError `unavailable`
+   */
+  async authenticate(secret: string): Promise<Token | undefined> {
+    const token = await this.#recall(secret);
+    const now = Date.now();
+    if (token === undefined || !isValid(token, now)) return undefined;
+    this.#uses.set(token.digest, now);
+    return token;
+  }
+
+  /** Mints a token and keeps its digest. */
+  async create(grant: TokenGrant): Promise<string> {
+    const { secret, token } = mint(grant);
+    await this.#storage.insertToken(token);
+    return secret;
+  }
+
+  /** Mints a token if the database has none yet; `undefined` when it has. */
+  async createFirst(grant: TokenGrant): Promise<string | undefined> {
+    const { secret, token } = mint(grant);
+    return (await this.#storage.insertFirstToken(token)) ? secret : undefined;
+  }
+
+  /** All tokens, oldest first, revoked and expired ones too. */
+  list(): Promise<Token[]> {
+    return this.#storage.selectTokens();
+  }
+
+  /** Revokes the token with this id or this secret; `false` when there is none that still stands. */
+  async revoke(idOrSecret: string): Promise<boolean> {
+    const digest = digestSecret(idOrSecret);
+    const token = (await this.list()).find((each) => each.digest === digest || tokenId(each) === idOrSecret);
+    return token !== undefined && this.#storage.revokeToken(token.digest, Date.now());
+  }
+
+  /** Writes down when tokens were last used. Meant for a timer: one small write, however many requests there were. */
+  async noteUses(): Promise<void> {
+    if (this.#uses.size === 0) return;
+    const uses = this.#uses;
+    this.#uses = new Map();
+    await this.#storage.noteTokenUses(uses);
+  }
+
+  async #recall(secret: string): Promise<Token | undefined> {
+    const nowMs = performance.now();
+    const remembered = this.#remembered.get(secret);
+    if (remembered !== undefined && nowMs - remembered.readAtMs < MAX_AGE_MS) return remembered.token;
+    if (!isWellFormedSecret(secret)) return undefined;
+    const token = await this.#storage.selectToken(digestSecret(secret));
+    if (token === undefined) return undefined;
+    if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear();
+    this.#remembered.set(secret, { token, readAtMs: nowMs });
+    return token;
+  }
+}
+
+function mint({ owner, scopes, label, expiresAt }: TokenGrant): { secret: string; token: Token } {
+  const secret = mintSecret();
+  return { secret, token: { digest: digestSecret(secret), owner, scopes, label, createdAt: Date.now(), expiresAt } };
+}
