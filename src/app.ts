@@ -29,7 +29,10 @@ export class App {
   async createPlant(owner: Owner, plant: NewPlant, idempotencyKey: string | undefined): Promise<void> {
     const outcome = await this.#storage.insertPlant(owner, plant, idempotencyKey);
     if (outcome === "taken") {
-      throw new AppError("duplicate_id", `id ${plant.id} is already in use: choose another, or delete that plant first`);
+      throw new AppError(
+        "duplicate_id",
+        `id ${plant.id} is already in use: choose another, or delete that plant first`,
+      );
     }
   }
 

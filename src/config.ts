@@ -140,7 +140,8 @@ export function readConfig<Name extends SettingName>(
     const [source, text] =
       typeof flags[name] === "string" ? [flag, flags[name]] : [variable, process.env[variable] || rest.default];
     const value = text === undefined ? undefined : parse(text);
-    if (value === undefined) faults.push(text === undefined ? `${flag} or ${variable} is missing` : `${source} ${rule}`);
+    if (value === undefined)
+      faults.push(text === undefined ? `${flag} or ${variable} is missing` : `${source} ${rule}`);
     return [name, value];
   });
   if (faults.length > 0) throw new UsageError(faults.join("; "));

@@ -8,7 +8,11 @@ export type Log = pino.Logger;
 /** A log of JSON lines on standard error. */
 export function openLog(): Log {
   return pino(
-    { base: { pid: process.pid }, timestamp: pino.stdTimeFunctions.isoTime, formatters: { level: (level) => ({ level }) } },
+    {
+      base: { pid: process.pid },
+      timestamp: pino.stdTimeFunctions.isoTime,
+      formatters: { level: (level) => ({ level }) },
+    },
     pino.destination({ fd: 2, sync: true }),
   );
 }

@@ -2,6 +2,8 @@
 import { CommanderError } from "commander";
 import packageJson from "../package.json" with { type: "json" };
 import { command } from "./cli/command.ts";
+import { exportCommand } from "./cli/export.ts";
+import { importCommand } from "./cli/import.ts";
 import { serveCommand } from "./cli/serve.ts";
 import { tokenCommand } from "./cli/token.ts";
 import { UsageError } from "./config.ts";
@@ -10,7 +12,9 @@ const program = command("plantstore")
   .description(packageJson.description)
   .version(packageJson.version)
   .addCommand(serveCommand())
-  .addCommand(tokenCommand());
+  .addCommand(tokenCommand())
+  .addCommand(importCommand())
+  .addCommand(exportCommand());
 
 await program.parseAsync().catch(fail);
 
@@ -18,6 +22,8 @@ await program.parseAsync().catch(fail);
 function fail(error: unknown): never {
   // Commander has written its own line, and also "throws" after --help and --version.
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2);
+  // Whoever read the output, `head` for one, has seen enough.
+  if ((error as { code?: unknown }).code === "EPIPE") process.exit(0);
   console.error(`plantstore: ${error instanceof Error ? error.message : error}`);
   process.exit(error instanceof UsageError ? 2 : 1);
 }

@@ -1,3 +1,4 @@
+import type { Owner } from "./domain/plant.ts";
 import {
   digestSecret,
   isValid,
@@ -7,7 +8,6 @@ import {
   type Token,
   tokenId,
 } from "./domain/token.ts";
-import type { Owner } from "./domain/plant.ts";
 import type { Storage } from "./storage/storage.ts";
 
 /** How old a remembered token may be: revocation by another process takes hold within this time. */

@@ -4,7 +4,13 @@ import { SETTINGS, type SettingName } from "../config.ts";
 /** A command that takes these settings as flags, throws instead of exiting, and complains in one line. */
 export function command(name: string, settings: readonly SettingName[] = []): Command {
   const made = new Command(name).exitOverride().configureOutput({
-    outputError: (text, write) => write(`plantstore: ${text.replace(/^error: /, "").trim().replaceAll("\n", " ")}\n`),
+    outputError: (text, write) =>
+      write(
+        `plantstore: ${text
+          .replace(/^error: /, "")
+          .trim()
+          .replaceAll("\n", " ")}\n`,
+      ),
   });
   for (const settingName of settings) {
     const { flag, unit, help, variable, default: preset } = SETTINGS[settingName] as (typeof SETTINGS)["host"];

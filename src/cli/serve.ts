@@ -34,7 +34,7 @@ export const serveCommand = () =>
   command("serve", SERVE_SETTINGS)
     .summary("run the server")
     .description(
-      "Runs the server until SIGTERM or SIGINT, which let it finish what it has accepted. On an empty\ndatabase it makes a token for the owner `default` and shows it once. The log goes to standard\nerror as JSON lines.",
+      "Runs the server until SIGTERM or SIGINT, which let it finish what it has accepted. On an empty database it makes a token for the owner `default` and shows it once. The log goes to standard error as JSON lines.",
     )
     .action((flags) => serve(readConfig(SERVE_SETTINGS, flags)));
 

@@ -1,6 +1,14 @@
 import { Option } from "commander";
 import { parseDuration, readConfig, UsageError } from "../config.ts";
-import { isValid, LABEL_MAX_LENGTH, OWNER_MAX_LENGTH, SCOPES, type Scope, type Token, tokenId } from "../domain/token.ts";
+import {
+  isValid,
+  LABEL_MAX_LENGTH,
+  OWNER_MAX_LENGTH,
+  SCOPES,
+  type Scope,
+  type Token,
+  tokenId,
+} from "../domain/token.ts";
 import { openStorage } from "../storage/open.ts";
 import { Tokens } from "../tokens.ts";
 import { command } from "./command.ts";
@@ -92,7 +100,9 @@ function printTable(rows: readonly Row[]): void {
     lastUsed: "LAST USED",
   };
   const table = [header, ...rows].map((row) => Object.values(row).map((cell) => cell || "-"));
-  const widths = Object.keys(header).map((_, column) => Math.max(...table.map((row) => Bun.stringWidth(row[column] ?? ""))));
+  const widths = Object.keys(header).map((_, column) =>
+    Math.max(...table.map((row) => Bun.stringWidth(row[column] ?? ""))),
+  );
   const pad = (cell: string, column: number) => cell + " ".repeat((widths[column] ?? 0) - Bun.stringWidth(cell));
   for (const row of table) console.log(row.map(pad).join("  ").trimEnd());
 }

@@ -18,7 +18,9 @@ let callCount = 0;
 /** The client's `X-Request-Id` when it is usable, else a new one that is unique across processes. */
 export function requestIdOf(request: Request): string {
   const own = request.headers.get("x-request-id");
-  return own !== null && isVisibleAscii(own, REQUEST_ID_MAX_LENGTH) ? own : `${PROCESS_ID}-${(++callCount).toString(36)}`;
+  return own !== null && isVisibleAscii(own, REQUEST_ID_MAX_LENGTH)
+    ? own
+    : `${PROCESS_ID}-${(++callCount).toString(36)}`;
 }
 
 /** Whether a header value is 1 to `maxLength` visible ASCII characters: no space, no control character. */

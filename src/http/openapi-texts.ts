@@ -67,5 +67,11 @@ export const NEW_PLANT_EXAMPLES = {
 
 export const LIST_EXAMPLES = {
   plants: { summary: "As it is by default", value: [vine, untagged] },
-  withIds: { summary: "With `fields=id,name,tag`", value: [{ id: 22, ...vine }, { id: ID_MAX, ...untagged }] },
+  withIds: {
+    summary: "With `fields=id,name,tag`",
+    value: [
+      { id: 22, ...vine },
+      { id: ID_MAX, ...untagged },
+    ],
+  },
 };

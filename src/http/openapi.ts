@@ -6,7 +6,14 @@ import type { Scope } from "../domain/token.ts";
 import { MAX_BODY_BYTES } from "./body.ts";
 import { REQUEST_ID_MAX_LENGTH } from "./call.ts";
 import { HEADERS, INTRODUCTION, LIST_EXAMPLES, NEW_PLANT_EXAMPLES, PLANT_EXAMPLES } from "./openapi-texts.ts";
-import { errorSchema, listedPlantSchema, listParameters, newPlantSchema, pathIdSchema, plantSchema } from "./schemas.ts";
+import {
+  errorSchema,
+  listedPlantSchema,
+  listParameters,
+  newPlantSchema,
+  pathIdSchema,
+  plantSchema,
+} from "./schemas.ts";
 
 type Json = Record<string, unknown>;
 
@@ -142,7 +149,8 @@ function components(): Json {
       requestId: {
         name: "X-Request-Id",
         in: "header",
-        description: "Comes back in the response and stands in the server's log. Anything else than this is passed over.",
+        description:
+          "Comes back in the response and stands in the server's log. Anything else than this is passed over.",
         schema: { type: "string", minLength: 1, maxLength: REQUEST_ID_MAX_LENGTH, pattern: "^[\\x21-\\x7e]+$" },
       },
     },

@@ -64,7 +64,11 @@ function writePlants(plants: readonly NewPlant[], fields: readonly Field[]): str
 }
 
 /** One JSON array over all pages. A page is read when the client has room for it, so that memory stays flat. */
-function streamPages(first: Page, rest: AsyncGenerator<Page, void>, fields: readonly Field[]): ReadableStream<Uint8Array> {
+function streamPages(
+  first: Page,
+  rest: AsyncGenerator<Page, void>,
+  fields: readonly Field[],
+): ReadableStream<Uint8Array> {
   return new ReadableStream({
     start(controller) {
       controller.enqueue(encoder.encode(`[${writePlants(first.plants, fields)}`));

@@ -21,9 +21,27 @@ export interface Route {
 /** The whole interface. */
 export function routes(app: App, readiness: Readiness): readonly Route[] {
   return [
-    { operation: "listPlants", method: "GET", path: "/plants", scope: "plants:read", handle: (call) => listPlants(app, call) },
-    { operation: "createPlant", method: "POST", path: "/plants", scope: "plants:write", handle: (call) => createPlant(app, call) },
-    { operation: "deletePlant", method: "DELETE", path: "/plants/:id", scope: "plants:write", handle: (call) => deletePlant(app, call) },
+    {
+      operation: "listPlants",
+      method: "GET",
+      path: "/plants",
+      scope: "plants:read",
+      handle: (call) => listPlants(app, call),
+    },
+    {
+      operation: "createPlant",
+      method: "POST",
+      path: "/plants",
+      scope: "plants:write",
+      handle: (call) => createPlant(app, call),
+    },
+    {
+      operation: "deletePlant",
+      method: "DELETE",
+      path: "/plants/:id",
+      scope: "plants:write",
+      handle: (call) => deletePlant(app, call),
+    },
 
     { operation: "livez", method: "GET", path: "/livez", handle: livez },
     { operation: "readyz", method: "GET", path: "/readyz", handle: (call) => readyz(readiness, call) },

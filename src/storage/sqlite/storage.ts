@@ -71,12 +71,12 @@ class SqliteStorage implements Storage {
     this.#selectTokens = db.prepare<TokenRow, []>("SELECT * FROM tokens ORDER BY created_at, digest");
   }
 
-  insertPlant(owner: Owner, plant: NewPlant, idempotencyKey: string | undefined): Promise<InsertOutcome> {
-    return this.#writer.run("insertPlant", owner, plant, idempotencyKey);
+  insertPlant(owner: Owner, { id, name, tag }: NewPlant, idempotencyKey: string | undefined): Promise<InsertOutcome> {
+    return this.#writer.run("insertPlant", owner, String(id), name, tag ?? null, idempotencyKey ?? null);
   }
 
   removePlant(owner: Owner, id: PlantId): Promise<boolean> {
-    return this.#writer.run("removePlant", owner, id);
+    return this.#writer.run("removePlant", owner, String(id));
   }
 
   async selectPlants(owner: Owner, { after, tag, limit }: PlantRange): Promise<NewPlant[]> {
@@ -112,7 +112,7 @@ class SqliteStorage implements Storage {
   }
 
   noteTokenUses(uses: ReadonlyMap<string, number>): Promise<void> {
-    return this.#writer.run("noteTokenUses", uses);
+    return this.#writer.run("noteTokenUses", [...uses]);
   }
 
   async ping(): Promise<void> {

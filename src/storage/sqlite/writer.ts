@@ -38,7 +38,7 @@ export class Writer {
 
   private constructor(thread: Worker) {
     this.#thread = thread;
-    thread.onmessage = ({ data }: MessageEvent<Reply>) => this.#answer(data);
+    thread.onmessage = ({ data }: MessageEvent<string>) => this.#answer(JSON.parse(data) as Reply);
     thread.onerror = ({ message }) => this.#answer({ failure: { code: undefined, message } });
   }
 
@@ -80,7 +80,7 @@ export class Writer {
   async #ask(request: Request): Promise<readonly unknown[]> {
     const reply = await new Promise<Reply>((resolve) => {
       this.#answer = resolve;
-      this.#thread.postMessage(request);
+      this.#thread.postMessage(JSON.stringify(request));
     });
     if ("failure" in reply) throw toAppError(reply.failure.code, reply.failure);
     return reply.results;

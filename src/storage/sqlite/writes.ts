@@ -1,11 +1,11 @@
 import type { Database } from "bun:sqlite";
-import type { NewPlant, Owner, PlantId } from "../../domain/plant.ts";
+import type { Owner } from "../../domain/plant.ts";
 import type { Token } from "../../domain/token.ts";
 import type { InsertOutcome } from "../storage.ts";
 
 /**
  * Every write there is, by name. They run on the writer's thread, each inside the transaction of its group;
- * see {@link Storage} for what they mean.
+ * {@link Storage} says what they mean. Arguments and results cross threads as JSON: an id is its decimal digits.
  */
 export function prepareWrites(db: Database) {
   const insertPlant = db.prepare(
@@ -23,13 +23,12 @@ export function prepareWrites(db: Database) {
   const noteTokenUse = db.prepare("UPDATE tokens SET last_used_at = ? WHERE digest = ?");
 
   return {
-    insertPlant(owner: Owner, { id, name, tag }: NewPlant, idempotencyKey: string | undefined): InsertOutcome {
-      const key = idempotencyKey ?? null;
-      if (insertPlant.run(owner, id, name, tag ?? null, key).changes > 0) return "inserted";
-      return selectRepeated.get(owner, id, name, tag ?? null, key) === null ? "taken" : "repeated";
+    insertPlant(owner: Owner, id: string, name: string, tag: string | null, key: string | null): InsertOutcome {
+      if (insertPlant.run(owner, BigInt(id), name, tag, key).changes > 0) return "inserted";
+      return selectRepeated.get(owner, BigInt(id), name, tag, key) === null ? "taken" : "repeated";
     },
 
-    removePlant: (owner: Owner, id: PlantId): boolean => removePlant.run(owner, id).changes > 0,
+    removePlant: (owner: Owner, id: string): boolean => removePlant.run(owner, BigInt(id)).changes > 0,
 
     insertToken(token: Token): void {
       const { digest, owner, scopes, label, createdAt, expiresAt, lastUsedAt, revokedAt } = token;
@@ -45,7 +44,7 @@ export function prepareWrites(db: Database) {
 
     revokeToken: (digest: string, revokedAt: number): boolean => revokeToken.run(revokedAt, digest).changes > 0,
 
-    noteTokenUses(uses: ReadonlyMap<string, number>): void {
+    noteTokenUses(uses: readonly (readonly [digest: string, usedAt: number])[]): void {
       for (const [digest, usedAt] of uses) noteTokenUse.run(usedAt, digest);
     },
   };

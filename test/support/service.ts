@@ -1,0 +1,64 @@
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { App } from "../../src/app.ts";
+import { SCOPES, type Scope } from "../../src/domain/token.ts";
+import { routes } from "../../src/http/routes.ts";
+import { type Answer, HttpServer } from "../../src/http/server.ts";
+import { openStorage } from "../../src/storage/open.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+import { Tokens } from "../../src/tokens.ts";
+
+/** The whole service in this process, on a real socket and a real database of its own. */
+export interface Service {
+  readonly url: string;
+  readonly port: number;
+  readonly storage: Storage;
+  readonly tokens: Tokens;
+  /** What was logged of each answer, newest last. */
+  readonly answers: Answer[];
+  /** A token for an owner that nobody else has, unless one is named. */
+  token(options?: { owner?: string; scopes?: readonly Scope[]; expiresAt?: number }): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** A new folder for one test's files; `remove` takes it away again. */
+export function temporaryFolder(): { readonly path: string; remove(): void } {
+  const path = mkdtempSync(join(tmpdir(), "plantstore-test-"));
+  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+}
+
+let owners = 0;
+
+/** An owner that no other test has. */
+export const newOwner = (): string => `owner-${process.pid}-${++owners}`;
+
+/** Starts the service; `wrap` may stand between the application and its database, to make it fail. */
+export async function startService(wrap: (storage: Storage) => Storage = (storage) => storage): Promise<Service> {
+  const folder = temporaryFolder();
+  const storage = await openStorage(`sqlite:${folder.path}/plants.db`, { forServer: true });
+  const tokens = new Tokens(storage);
+  const answers: Answer[] = [];
+  const wrapped = wrap(storage);
+  const server = new HttpServer({
+    host: "127.0.0.1",
+    port: 0,
+    idleTimeoutSeconds: 30,
+    routes: routes(new App(wrapped), { isDraining: () => false, ping: () => wrapped.ping() }),
+    tokens,
+    onAnswer: (answer) => answers.push(answer),
+  });
+  return {
+    url: server.url,
+    port: Number(new URL(server.url).port),
+    storage,
+    tokens,
+    answers,
+    token: ({ owner = newOwner(), scopes = SCOPES, expiresAt } = {}) => tokens.create({ owner, scopes, expiresAt }),
+    async stop() {
+      await server.stop(1_000);
+      await storage.close();
+      folder.remove();
+    },
+  };
+}
