@@ -13,7 +13,10 @@ Every request under \`/plants\` needs \`Authorization: Bearer <token>\`. A token
 
 Ids are integers of 64 bits, exact at every hop. Many JSON parsers, JavaScript's own among them, round integers beyond 2^53: use one that does not, or the typed client.
 
-Every failure, on any path, has the \`Error\` shape. Its number is stable and never reused. An unknown path is 404; a method that a path does not have is 405 with \`Allow\`. A 5xx in answer to a write means that the outcome is unknown: ask again with the same \`Idempotency-Key\`.
+Every failure, on any path, has the \`Error\` shape. An unknown path is 404; a method that a path does not have is 405 with \`Allow\`. A 5xx in answer to a write means that the outcome is unknown: ask again with the same \`Idempotency-Key\`.
+`;
+
+export const ERROR_DESCRIPTION = `The shape of every failure. The number is stable and never reused.
 
 | error | when |
 |---|---|

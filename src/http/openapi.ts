@@ -46,16 +46,14 @@ export function describeApi(): string {
       info: {
         title: "Plant Store",
         version: "1.0.0",
-        summary: "Keeps plants.",
         description: INTRODUCTION,
         license: { name: "MIT", identifier: "MIT" },
       },
-      servers: [{ url: "/" }],
       security: [{ bearer: [] }],
       tags: [{ name: "plants", description: "The plants of the token's owner." }],
       paths: {
-        "/plants": { parameters: [ref("parameters", "requestId")], get: listPlants(), post: createPlant() },
-        "/plants/{id}": { parameters: [ref("parameters", "requestId")], delete: deletePlant() },
+        "/plants": { get: listPlants(), post: createPlant() },
+        "/plants/{id}": { delete: deletePlant() },
       },
       components: components(),
     },
@@ -78,6 +76,7 @@ function createPlant(): Json {
         schema: { type: "string", minLength: 1, maxLength: IDEMPOTENCY_KEY_MAX_LENGTH, pattern: "^[\\x21-\\x7e]+$" },
         example: "5f3c1d0e-7a53-4b0e-8d0c-0c1f2f6b9a11",
       },
+      ref("parameters", "requestId"),
     ],
     requestBody: { required: true, content: jsonContent(ref("schemas", "NewPlant"), NEW_PLANT_EXAMPLES) },
     responses: {
@@ -101,16 +100,18 @@ function listPlants(): Json {
     tags: ["plants"],
     summary: "List plants",
     description: `In ascending order of id. A list that starts after a create or delete was answered reflects it. A plant that exists for the whole of the listing appears exactly once.\n\n${scopeNote("plants:read")}`,
-    parameters: Object.entries(listParameters).map(([name, schema]) => {
-      const { description, examples, ...facts } = toJsonSchema(schema);
-      const style = name === "fields" ? { style: "form", explode: false } : {};
-      return { name, in: "query", description, ...style, schema: facts, example: (examples as unknown[])[0] };
-    }),
+    parameters: [...Object.entries(listParameters).map(listParameter), ref("parameters", "requestId")],
     responses: {
       200: success("The plants.", jsonContent(list, LIST_EXAMPLES), { Link: ref("headers", "Link") }),
       ...failures(["invalid_limit", "invalid_id", "invalid_parameter"]),
     },
   };
+}
+
+function listParameter([name, schema]: [string, z.ZodType]): Json {
+  const { description, examples, ...facts } = toJsonSchema(schema);
+  const style = name === "fields" ? { style: "form", explode: false } : {};
+  return { name, in: "query", description, ...style, schema: facts, example: (examples as unknown[])[0] };
 }
 
 function deletePlant(): Json {
@@ -129,6 +130,7 @@ function deletePlant(): Json {
         schema,
         example: (examples as unknown[])[0],
       },
+      ref("parameters", "requestId"),
     ],
     responses: {
       204: success("The plant is gone."),

@@ -1,9 +1,10 @@
 import type { App } from "../app.ts";
 import type { Scope } from "../domain/token.ts";
+import { asset, fileAsset } from "./asset.ts";
 import type { Call } from "./call.ts";
 import { livez, type Readiness, readyz } from "./health.ts";
 import { describeApi } from "./openapi.ts";
-import { asset } from "./page.ts";
+import { PAGES } from "./pages.ts";
 import { createPlant, deletePlant, listPlants } from "./plants.ts";
 
 export interface Route {
@@ -20,6 +21,7 @@ export interface Route {
 
 /** The whole interface. */
 export function routes(app: App, readiness: Readiness): readonly Route[] {
+  const description = asset("application/json", async () => new TextEncoder().encode(describeApi()));
   return [
     {
       operation: "listPlants",
@@ -46,9 +48,17 @@ export function routes(app: App, readiness: Readiness): readonly Route[] {
     { operation: "livez", method: "GET", path: "/livez", handle: livez },
     { operation: "readyz", method: "GET", path: "/readyz", handle: (call) => readyz(readiness, call) },
 
-    { operation: "openapi", method: "GET", path: "/openapi.json", handle: asset(describeApi(), "application/json") },
+    { operation: "openapi", method: "GET", path: "/openapi.json", handle: description },
+    ...Object.entries(PAGES).map(([path, file]) => page(path, file)),
   ];
 }
+
+const page = (path: string, file: string): Route => ({
+  operation: "page",
+  method: "GET",
+  path,
+  handle: fileAsset(file),
+});
 
 /** What the admin listener serves. */
 export const metricsRoute = (metrics: { readonly contentType: string; text(): Promise<string> }): Route => ({

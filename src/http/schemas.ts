@@ -15,6 +15,7 @@ import {
   TAG_MAX_LENGTH,
   tagFault,
 } from "../domain/plant.ts";
+import { ERROR_DESCRIPTION } from "./openapi-texts.ts";
 
 /*
  * Each schema checks what comes in, and carries in its metadata what the interface description says of it. Zod's own
@@ -80,7 +81,7 @@ export const errorSchema = z
     }),
     message: z.string().meta({ type: "string", description: "What is wrong and what to do about it, for people." }),
   })
-  .meta({ id: "Error", description: "The shape of every failure." });
+  .meta({ id: "Error", description: ERROR_DESCRIPTION });
 
 /** The query parameters of a list. */
 export const listParameters = {
