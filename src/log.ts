@@ -5,15 +5,17 @@ export const LOG_CHOICES = ["failures", "requests"] as const;
 
 export type Log = pino.Logger;
 
-/** A log of JSON lines on standard error. */
+/** A log of JSON lines on standard error. Lines are gathered for a moment, so that a flood of failures stays cheap. */
 export function openLog(): Log {
+  const destination = pino.destination({ fd: 2, sync: true, minLength: 16_384, periodicFlush: 100 });
+  process.on("exit", () => destination.flushSync());
   return pino(
     {
       base: { pid: process.pid },
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (level) => ({ level }) },
     },
-    pino.destination({ fd: 2, sync: true }),
+    destination,
   );
 }
 

@@ -39,15 +39,15 @@ export class Tokens {
   }
 
   /**
-   * The token that a secret stands for; `undefined` when it is malformed, unknown, expired or revoked.
+   * The token that a secret stands for; `undefined` when it is malformed, unknown, expired or revoked. A promise only
+   * when the database has to be asked.
    * @throws AppError `unavailable`
    */
-  async authenticate(secret: string): Promise<Token | undefined> {
-    const token = await this.#recall(secret);
-    const now = Date.now();
-    if (token === undefined || !isValid(token, now)) return undefined;
-    this.#uses.set(token.digest, now);
-    return token;
+  authenticate(secret: string): Token | undefined | Promise<Token | undefined> {
+    const remembered = this.#remembered.get(secret);
+    const isFresh = remembered !== undefined && performance.now() - remembered.readAtMs < MAX_AGE_MS;
+    if (isFresh) return this.#admit(remembered.token);
+    return isWellFormedSecret(secret) ? this.#lookUp(secret) : undefined;
   }
 
   /** Mints a token and keeps its digest. */
@@ -83,15 +83,19 @@ export class Tokens {
     await this.#storage.noteTokenUses(uses);
   }
 
-  async #recall(secret: string): Promise<Token | undefined> {
-    const nowMs = performance.now();
-    const remembered = this.#remembered.get(secret);
-    if (remembered !== undefined && nowMs - remembered.readAtMs < MAX_AGE_MS) return remembered.token;
-    if (!isWellFormedSecret(secret)) return undefined;
+  async #lookUp(secret: string): Promise<Token | undefined> {
+    const readAtMs = performance.now();
     const token = await this.#storage.selectToken(digestSecret(secret));
     if (token === undefined) return undefined;
     if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear();
-    this.#remembered.set(secret, { token, readAtMs: nowMs });
+    this.#remembered.set(secret, { token, readAtMs });
+    return this.#admit(token);
+  }
+
+  #admit(token: Token): Token | undefined {
+    const now = Date.now();
+    if (!isValid(token, now)) return undefined;
+    this.#uses.set(token.digest, now);
     return token;
   }
 }

@@ -2,9 +2,10 @@ import { pipeline, Readable } from "node:stream";
 import { parse as parseCsv } from "csv-parse";
 import { stringify as csvLines } from "csv-stringify/sync";
 import { UsageError } from "../config.ts";
+import type { AppError } from "../domain/error.ts";
 import { parseJson, stringifyJson } from "../domain/json.ts";
 import { FIELDS } from "../domain/page.ts";
-import { idFault, idTextFault, type NewPlant, nameFault, parsePlantId, tagFault } from "../domain/plant.ts";
+import { idTextFault, type NewPlant, parseNewPlant, parsePlantId } from "../domain/plant.ts";
 
 export const FORMATS = ["ndjson", "csv", "json"] as const;
 export type Format = (typeof FORMATS)[number];
@@ -96,11 +97,11 @@ async function* decode(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string,
 }
 
 function toRow(line: number, value: unknown): Row {
-  const { id, name, tag } = (value ?? {}) as Record<string, unknown>;
-  const fault = idFault(id) ?? nameFault(name) ?? (tag === undefined ? undefined : tagFault(tag));
-  if (fault !== undefined) return { line, fault };
-  const plant = { id: BigInt(id as bigint), name: name as string };
-  return { line, plant: tag === undefined ? plant : { ...plant, tag: tag as string } };
+  try {
+    return { line, plant: parseNewPlant(value) };
+  } catch (error) {
+    return { line, fault: (error as AppError).message };
+  }
 }
 
 /** Only line feeds end a line: U+2028 and its like may stand in a JSON string. */

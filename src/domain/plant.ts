@@ -1,3 +1,5 @@
+import { AppError } from "./error.ts";
+
 /** Chosen by the client, unique per owner: any integer from {@link ID_MIN} to {@link ID_MAX} (int64). */
 export type PlantId = bigint;
 
@@ -33,13 +35,13 @@ const NOT_WHITE_SPACE = new RegExp(NAME_PATTERN);
 const ID_RULE = `must be an integer from ${ID_MIN} to ${ID_MAX}`;
 
 /** What is wrong with `value` as the id of a plant, in the client's words; `undefined` when nothing is. */
-export function idFault(value: unknown): string | undefined {
+function idFault(value: unknown): string | undefined {
   const isId = typeof value === "bigint" ? value >= ID_MIN && value <= ID_MAX : Number.isSafeInteger(value);
   return isId ? undefined : `id ${ID_RULE}`;
 }
 
 /** What is wrong with `value` as the name of a plant; `undefined` when nothing is. */
-export function nameFault(value: unknown): string | undefined {
+function nameFault(value: unknown): string | undefined {
   if (typeof value !== "string" || !hasLength(value, 1, NAME_MAX_LENGTH) || !NOT_WHITE_SPACE.test(value)) {
     return `name must be a string of 1 to ${NAME_MAX_LENGTH} characters (Unicode code points), not all white space`;
   }
@@ -52,6 +54,22 @@ export function tagFault(value: unknown): string | undefined {
     return `tag must be a string of 0 to ${TAG_MAX_LENGTH} characters (Unicode code points); leave it out for none`;
   }
   return textFault("tag", value);
+}
+
+/**
+ * Takes what a client sent as a new plant; unknown fields are passed over.
+ * @throws AppError `invalid_plant` that names every field at fault
+ */
+export function parseNewPlant(value: unknown): NewPlant {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) {
+    throw new AppError("invalid_plant", "a plant must be a JSON object with id, name and, if wanted, tag");
+  }
+  const { id, name, tag } = value as Record<string, unknown>;
+  const faults = [idFault(id), nameFault(name), tag === undefined ? undefined : tagFault(tag)];
+  const message = faults.filter((fault) => fault !== undefined).join("; ");
+  if (message !== "") throw new AppError("invalid_plant", message);
+  const plant = { id: BigInt(id as number | bigint), name: name as string };
+  return tag === undefined ? plant : { ...plant, tag: tag as string };
 }
 
 /** Reads the id of a plant from a path or a query: an optional `-` and decimal digits, in the range of int64. */

@@ -17,22 +17,19 @@ export async function readJson(request: Request): Promise<unknown> {
   if (!CONTENT_TYPE.test(request.headers.get("content-type") ?? "")) {
     throw new AppError("unsupported_content_type", "the Content-Type must be application/json, in UTF-8");
   }
-  const bytes = await readBytes(request);
+  const declared = request.headers.get("content-length");
+  if (declared !== null && Number(declared) > MAX_BODY_BYTES) throw tooLarge(Number(declared));
+  let bytes: Uint8Array;
+  try {
+    bytes = declared === null ? await readChunks(request) : await request.bytes();
+  } catch (cause) {
+    if (cause instanceof AppError) throw cause;
+    throw new AppError("malformed_json", "the body ended before it was whole", { cause });
+  }
   try {
     return parseJson(decoder.decode(bytes));
   } catch (cause) {
     throw new AppError("malformed_json", "the body must be one JSON value in well-formed UTF-8", { cause });
-  }
-}
-
-async function readBytes(request: Request): Promise<Uint8Array> {
-  const declared = request.headers.get("content-length");
-  if (declared !== null && Number(declared) > MAX_BODY_BYTES) throw tooLarge(Number(declared));
-  try {
-    return declared === null ? await readChunks(request) : await request.bytes();
-  } catch (cause) {
-    if (cause instanceof AppError) throw cause;
-    throw new AppError("malformed_json", "the body ended before it was whole", { cause });
   }
 }
 

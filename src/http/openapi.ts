@@ -1,4 +1,3 @@
-import { z } from "zod";
 import { ERRORS, type ErrorCode, statusOf } from "../domain/error.ts";
 import { stringifyJson } from "../domain/json.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH } from "../domain/plant.ts";
@@ -6,14 +5,7 @@ import type { Scope } from "../domain/token.ts";
 import { MAX_BODY_BYTES } from "./body.ts";
 import { REQUEST_ID_MAX_LENGTH } from "./call.ts";
 import { HEADERS, INTRODUCTION, LIST_EXAMPLES, NEW_PLANT_EXAMPLES, PLANT_EXAMPLES } from "./openapi-texts.ts";
-import {
-  errorSchema,
-  listedPlantSchema,
-  listParameters,
-  newPlantSchema,
-  pathIdSchema,
-  plantSchema,
-} from "./schemas.ts";
+import { LIST_PARAMETER_SCHEMAS, PATH_ID, SCHEMAS } from "./schemas.ts";
 
 type Json = Record<string, unknown>;
 
@@ -100,7 +92,10 @@ function listPlants(): Json {
     tags: ["plants"],
     summary: "List plants",
     description: `In ascending order of id. A list that starts after a create or delete was answered reflects it. A plant that exists for the whole of the listing appears exactly once.\n\n${scopeNote("plants:read")}`,
-    parameters: [...Object.entries(listParameters).map(listParameter), ref("parameters", "requestId")],
+    parameters: [
+      ...Object.entries(LIST_PARAMETER_SCHEMAS).map(([name, parameter]) => ({ name, in: "query", ...parameter })),
+      ref("parameters", "requestId"),
+    ],
     responses: {
       200: success("The plants.", jsonContent(list, LIST_EXAMPLES), { Link: ref("headers", "Link") }),
       ...failures(["invalid_limit", "invalid_id", "invalid_parameter"]),
@@ -108,30 +103,13 @@ function listPlants(): Json {
   };
 }
 
-function listParameter([name, schema]: [string, z.ZodType]): Json {
-  const { description, examples, ...facts } = toJsonSchema(schema);
-  const style = name === "fields" ? { style: "form", explode: false } : {};
-  return { name, in: "query", description, ...style, schema: facts, example: (examples as unknown[])[0] };
-}
-
 function deletePlant(): Json {
-  const { examples, ...schema } = toJsonSchema(pathIdSchema);
   return {
     operationId: "deletePlant",
     tags: ["plants"],
     summary: "Delete a plant",
     description: `Answered once the deletion is durable.\n\n${scopeNote("plants:write")}`,
-    parameters: [
-      {
-        name: "id",
-        in: "path",
-        required: true,
-        description: "An optional `-` and decimal digits.",
-        schema,
-        example: (examples as unknown[])[0],
-      },
-      ref("parameters", "requestId"),
-    ],
+    parameters: [{ name: "id", in: "path", required: true, ...PATH_ID }, ref("parameters", "requestId")],
     responses: {
       204: success("The plant is gone."),
       ...failures(["invalid_id", "plant_not_found"]),
@@ -141,12 +119,7 @@ function deletePlant(): Json {
 
 function components(): Json {
   return {
-    schemas: Object.fromEntries(
-      [newPlantSchema, plantSchema, listedPlantSchema, errorSchema].map((schema) => [
-        schema.meta()?.id as string,
-        toJsonSchema(schema),
-      ]),
-    ),
+    schemas: SCHEMAS,
     parameters: {
       requestId: {
         name: "X-Request-Id",
@@ -198,15 +171,3 @@ const success = (description: string, content?: Json, headers: Json = {}): Json 
 const jsonContent = (schema: Json, examples: Json): Json => ({ "application/json": { schema, examples } });
 
 const scopeNote = (scope: Scope): string => `Needs a token with the scope \`${scope}\`.`;
-
-/** The JSON Schema (2020-12) of what a schema takes in. */
-function toJsonSchema(schema: z.ZodType): Json {
-  if (schema instanceof z.ZodOptional) return toJsonSchema(schema.unwrap() as z.ZodType);
-  const facts = schema.meta() ?? {};
-  if (!(schema instanceof z.ZodObject)) return facts;
-  const { id: _name, ...described } = facts;
-  const fields = Object.entries<z.ZodType>(schema.shape);
-  const required = fields.filter(([, field]) => !field.isOptional()).map(([name]) => name);
-  const properties = Object.fromEntries(fields.map(([name, field]) => [name, toJsonSchema(field)]));
-  return { type: "object", ...described, ...(required.length > 0 ? { required } : {}), properties };
-}

@@ -1,13 +1,17 @@
 import type { App, Page } from "../app.ts";
 import { AppError } from "../domain/error.ts";
-import { DEFAULT_FIELDS, type Field } from "../domain/page.ts";
-import { IDEMPOTENCY_KEY_MAX_LENGTH, type NewPlant } from "../domain/plant.ts";
+import { DEFAULT_FIELDS, type Field, LIST_PARAMETERS, parseListQuery } from "../domain/page.ts";
+import {
+  IDEMPOTENCY_KEY_MAX_LENGTH,
+  idTextFault,
+  type NewPlant,
+  parseNewPlant,
+  parsePlantId,
+} from "../domain/plant.ts";
 import { readJson } from "./body.ts";
 import { type Call, isVisibleAscii, json } from "./call.ts";
 import { readQuery, withParameter } from "./query.ts";
-import { listParameters, parseListQuery, parseNewPlant, parsePathId } from "./schemas.ts";
 
-const PARAMETER_NAMES = Object.keys(listParameters) as (keyof typeof listParameters)[];
 const encoder = new TextEncoder();
 
 /** `POST /plants` */
@@ -20,7 +24,7 @@ export async function createPlant(app: App, call: Call): Promise<Response> {
 
 /** `GET /plants` */
 export async function listPlants(app: App, call: Call): Promise<Response> {
-  const { limit, fields = DEFAULT_FIELDS, ...filter } = parseListQuery(readQuery(call.request.url, PARAMETER_NAMES));
+  const { limit, fields = DEFAULT_FIELDS, ...filter } = parseListQuery(readQuery(call.request.url, LIST_PARAMETERS));
   if (limit !== undefined) {
     const { plants, next } = await app.listPage(call.owner, filter, limit);
     return json(call, 200, `[${writePlants(plants, fields)}]`, next === undefined ? {} : linkTo(call, String(next)));
@@ -34,8 +38,10 @@ export async function listPlants(app: App, call: Call): Promise<Response> {
 
 /** `DELETE /plants/{id}` */
 export async function deletePlant(app: App, call: Call): Promise<Response> {
-  const { id = "" } = call.request.params as { id?: string };
-  await app.deletePlant(call.owner, parsePathId(id));
+  const { id: text = "" } = call.request.params as { id?: string };
+  const id = parsePlantId(text);
+  if (id === undefined) throw new AppError("invalid_id", idTextFault("id"));
+  await app.deletePlant(call.owner, id);
   return new Response(null, { status: 204, headers: { "X-Request-Id": call.requestId, "Cache-Control": "no-store" } });
 }
 

@@ -84,7 +84,7 @@ export class HttpServer {
 
   async #answer(request: Bun.BunRequest, methods: Methods): Promise<Response> {
     const startedMs = performance.now();
-    let call: Call = { request, requestId: requestIdOf(request), owner: "" };
+    const call = { request, requestId: requestIdOf(request), owner: "" };
     let operation = "none";
     let response: Response;
     let error: AppError | undefined;
@@ -92,8 +92,7 @@ export class HttpServer {
       const route = this.#find(request, methods);
       operation = route.operation;
       if (route.scope !== undefined) {
-        const { owner } = await authorize(request, route.scope, this.#options.tokens);
-        call = { ...call, owner };
+        call.owner = (await authorize(request, route.scope, this.#options.tokens)).owner;
       }
       response = await route.handle(call);
     } catch (thrown) {

@@ -36,7 +36,9 @@ function reply(request: Request): Reply {
 function open(path: string): void {
   db = connect(path);
   makeDurable(db);
-  // Keeps the log file from staying at the size of its worst moment.
+  // Writing the log back costs two fsyncs and a write for each page that changed: 8 times rarer than SQLite's default
+  // makes inserts at random ids a third faster (measured 2026-11). The log then stays at about 32 MiB.
+  db.run("PRAGMA wal_autocheckpoint = 8000");
   db.run(`PRAGMA journal_size_limit = ${64 * 1024 * 1024}`);
   writes = prepareWrites(db);
 }

@@ -63,8 +63,8 @@ export class Writer {
   }
 
   async #drain(): Promise<void> {
-    await afterThisTurn();
     while (this.#waiting.length > 0) {
+      await afterThisTurn();
       const group = this.#waiting.slice(0, MAX_GROUP);
       this.#waiting = this.#waiting.slice(MAX_GROUP);
       try {
