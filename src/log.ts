@@ -7,7 +7,7 @@ export type Log = pino.Logger;
 
 /** A log of JSON lines on standard error. Lines are gathered for a moment, so that a flood of failures stays cheap. */
 export function openLog(): Log {
-  const destination = pino.destination({ fd: 2, sync: true, minLength: 16_384, periodicFlush: 100 });
+  const destination = pino.destination({ fd: 2, sync: true, minLength: 8_192, periodicFlush: 100 });
   process.on("exit", () => destination.flushSync());
   return pino(
     {
