@@ -3,21 +3,28 @@ import { pino } from "pino";
 /** Which requests get a line: those that fail, or all. Life-cycle events always get one. */
 export const LOG_CHOICES = ["failures", "requests"] as const;
 
-export type Log = pino.Logger;
-
-/** A log of JSON lines on standard error. Lines are gathered for a moment, so that a flood of failures stays cheap. */
-export function openLog(): Log {
-  const destination = pino.destination({ fd: 2, sync: true, minLength: 8_192, periodicFlush: 100 });
-  process.on("exit", () => destination.flushSync());
-  return pino(
-    {
-      base: { pid: process.pid },
-      timestamp: pino.stdTimeFunctions.isoTime,
-      formatters: { level: (level) => ({ level }) },
-    },
-    destination,
-  );
+/** Two logs of JSON lines, both on standard error. */
+export interface Log {
+  /** Of the life of the process: written at once. */
+  readonly events: pino.Logger;
+  /** Of requests: lines are gathered for a moment, so that a flood of failures stays cheap. */
+  readonly requests: pino.Logger;
 }
+
+export function openLog(): Log {
+  const gathering = pino.destination({ fd: 2, sync: true, minLength: 8_192, periodicFlush: 100 });
+  process.on("exit", () => gathering.flushSync());
+  return {
+    events: pino(OPTIONS, pino.destination({ fd: 2, sync: true })),
+    requests: pino(OPTIONS, gathering),
+  };
+}
+
+const OPTIONS: pino.LoggerOptions = {
+  base: { pid: process.pid },
+  timestamp: pino.stdTimeFunctions.isoTime,
+  formatters: { level: (level) => ({ level }) },
+};
 
 /** Text from a client, fit for the log: whatever looks like a token is taken out. */
 export const redact = (text: string): string => text.replace(/plt_[0-9A-Za-z]+/g, "plt_...");

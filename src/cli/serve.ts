@@ -45,18 +45,18 @@ async function serve(config: ServeConfig): Promise<void> {
   const tokens = new Tokens(storage);
   const server = listen(config, storage, tokens, log);
   const noting = setInterval(() => {
-    tokens.noteUses().catch((error) => log.warn({ err: error }, "uses of tokens not noted"));
+    tokens.noteUses().catch((error) => log.events.warn({ err: error }, "uses of tokens not noted"));
   }, NOTE_USES_EVERY_MS);
   console.log(`Plant Store is ready at ${server.url}`);
   await showFirstToken(tokens, server.url);
 
-  log.info({ signal: await stopSignal() }, "stopping");
+  log.events.info({ signal: await stopSignal() }, "stopping");
   setTimeout(() => process.exit(1), config.drain + config.stopTimeout + STOP_GRACE_MS).unref();
   await server.stop();
   clearInterval(noting);
   await tokens.noteUses();
   await storage.close();
-  log.info("stopped");
+  log.events.info("stopped");
 }
 
 /** Starts the listeners; `stop` lets them finish. */
@@ -72,7 +72,7 @@ function listen(config: ServeConfig, storage: Storage, tokens: Tokens, log: Log)
     routes: routes(new App(storage), readiness),
     onAnswer: (answer) => {
       metrics.observe(answer);
-      if (answer.error !== undefined || config.log === "requests") logAnswer(log, answer);
+      if (answer.error !== undefined || config.log === "requests") logAnswer(log.requests, answer);
     },
   });
   const { adminHost: host, adminPort: port } = config;
@@ -80,7 +80,7 @@ function listen(config: ServeConfig, storage: Storage, tokens: Tokens, log: Log)
     port === "off"
       ? undefined
       : new HttpServer({ ...shared, host, port, routes: [metricsRoute(metrics)], onAnswer: () => {} });
-  log.info({ url: main.url, adminUrl: admin?.url, database: config.database, bun: Bun.version }, "serving");
+  log.events.info({ url: main.url, adminUrl: admin?.url, database: config.database, bun: Bun.version }, "serving");
   return {
     url: main.url,
     async stop(): Promise<void> {
@@ -93,7 +93,7 @@ function listen(config: ServeConfig, storage: Storage, tokens: Tokens, log: Log)
 }
 
 /** One line for a request: what failed and why, or just that it was answered. */
-function logAnswer(log: Log, { call, operation, status, durationMs, error }: Answer): void {
+function logAnswer(log: Log["requests"], { call, operation, status, durationMs, error }: Answer): void {
   const { request, requestId, owner } = call;
   const path = redact(request.url.replace(/^https?:\/\/[^/]*|\?.*$/g, ""));
   const about = {
@@ -141,7 +141,7 @@ function stopSignal(): Promise<string> {
 function endOnFault(log: Log): void {
   for (const event of ["uncaughtException", "unhandledRejection"] as const) {
     process.on(event, (err: unknown) => {
-      log.fatal({ err }, event);
+      log.events.fatal({ err }, event);
       process.exit(1);
     });
   }

@@ -20,7 +20,13 @@ export function parseJson(text: string): unknown {
 
 /** Writes JSON; every `bigint` becomes a JSON number, digit for digit. */
 export function stringifyJson(value: unknown, space?: number): string {
-  return JSON.stringify(value, (_key, part) => (typeof part === "bigint" ? JSON.rawJSON(String(part)) : part), space);
+  return JSON.stringify(value, (_key, part) => (typeof part === "bigint" ? toJsonNumber(part) : part), space);
+}
+
+/** What `JSON.stringify` writes as this integer, digit for digit; a plain number where that is exact, for its speed. */
+export function toJsonNumber(integer: bigint): unknown {
+  const number = Number(integer);
+  return Number.isSafeInteger(number) ? number : JSON.rawJSON(String(integer));
 }
 
 /**

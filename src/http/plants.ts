@@ -1,5 +1,6 @@
 import type { App, Page } from "../app.ts";
 import { AppError } from "../domain/error.ts";
+import { toJsonNumber } from "../domain/json.ts";
 import { DEFAULT_FIELDS, type Field, LIST_PARAMETERS, parseListQuery } from "../domain/page.ts";
 import {
   IDEMPOTENCY_KEY_MAX_LENGTH,
@@ -62,7 +63,7 @@ const linkTo = ({ request }: Call, after: string) => ({
 function writePlants(plants: readonly NewPlant[], fields: readonly Field[]): string {
   const [hasId, hasName, hasTag] = [fields.includes("id"), fields.includes("name"), fields.includes("tag")];
   const shown = plants.map(({ id, name, tag }) => ({
-    id: hasId ? JSON.rawJSON(String(id)) : undefined,
+    id: hasId ? toJsonNumber(id) : undefined,
     name: hasName ? name : undefined,
     tag: hasTag ? tag : undefined,
   }));
