@@ -47,8 +47,8 @@ async function serve(config: ServeConfig): Promise<void> {
   const noting = setInterval(() => {
     tokens.noteUses().catch((error) => log.events.warn({ err: error }, "uses of tokens not noted"));
   }, NOTE_USES_EVERY_MS);
-  console.log(`Plant Store is ready at ${server.url}`);
-  await showFirstToken(tokens, server.url);
+  const secret = await tokens.createFirst({ owner: "default", scopes: SCOPES, label: "first token" });
+  console.log(`Plant Store is ready at ${server.url}${secret === undefined ? "" : introduce(secret, server.url)}`);
 
   log.events.info({ signal: await stopSignal() }, "stopping");
   setTimeout(() => process.exit(1), config.drain + config.stopTimeout + STOP_GRACE_MS).unref();
@@ -110,11 +110,9 @@ function logAnswer(log: Log["requests"], { call, operation, status, durationMs, 
   else log.error({ ...about, error: error.code, err: error.cause }, error.message);
 }
 
-/** The first start makes a token, so that the first request needs no second command. */
-async function showFirstToken(tokens: Tokens, url: string): Promise<void> {
-  const secret = await tokens.createFirst({ owner: "default", scopes: SCOPES, label: "first token" });
-  if (secret === undefined) return;
-  console.log(`
+/** The first start shows a token, so that the first request needs no second command. */
+const introduce = (secret: string, url: string): string => `
+
 This token is for the owner "default". It is shown only now; make others with "token create".
 
   ${secret}
@@ -122,8 +120,7 @@ This token is for the owner "default". It is shown only now; make others with "t
 Try it:
 
   curl ${url}/plants -H "Authorization: Bearer ${secret}" -H "Content-Type: application/json" -d '{"id": 1, "name": "Clarkia", "tag": "annual"}'
-`);
-}
+`;
 
 /** Resolves at the first stop signal. A second one ends the process at once. */
 function stopSignal(): Promise<string> {
