@@ -17,14 +17,31 @@ export interface Server {
 const root = join(import.meta.dir, "..");
 const SERVER_CORE = "0";
 
-/** Plant Store as its README starts it, on an empty database of its own. */
-export async function startPlantStore(port: number): Promise<Server> {
+/** A disk on which every fsync takes 50 ms more: strace holds it up. */
+export const SLOW_DISK = ["strace", "-D", "-f", "--seccomp-bpf", "-o", "/dev/null"].concat([
+  "--trace=fsync,fdatasync",
+  "--inject=fsync,fdatasync:delay_exit=50000",
+]);
+
+/** Plant Store as its README starts it, on an empty database of its own; `prefix` may run it under another program. */
+export async function startPlantStore(port: number, prefix: readonly string[] = []): Promise<Server> {
   const folder = mkdtempSync(join(tmpdir(), "plantstore-bench-"));
   const database = `sqlite:${folder}/plants.db`;
   const main = join(root, "src/main.ts");
   const minted = Bun.spawnSync([process.execPath, main, "token", "create", "--owner", "bench", "--database", database]);
   const server = await start("Plant Store", port, [
-    ...[process.execPath, main, "serve", "--database", database, "--port", String(port), "--admin-port", "off"],
+    ...[
+      ...prefix,
+      process.execPath,
+      main,
+      "serve",
+      "--database",
+      database,
+      "--port",
+      String(port),
+      "--admin-port",
+      "off",
+    ],
   ]);
   return {
     ...server,
