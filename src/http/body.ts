@@ -29,7 +29,11 @@ export async function readJson(request: Request): Promise<unknown> {
   try {
     return parseJson(decoder.decode(bytes));
   } catch (cause) {
-    throw new AppError("malformed_json", "the body must be one JSON value in well-formed UTF-8", { cause });
+    throw new AppError(
+      "malformed_json",
+      "the body must be one JSON value in well-formed UTF-8, nested less than 4,000 levels deep",
+      { cause },
+    );
   }
 }
 

@@ -8,6 +8,8 @@ export interface Call {
   readonly requestId: string;
   /** Whom the token acts for. Empty on paths that need no token. */
   readonly owner: Owner;
+  /** Reports what broke the answer off after it had begun. */
+  onBreak(thrown: unknown): void;
 }
 
 /** In visible ASCII characters. */

@@ -34,7 +34,7 @@ export async function listPlants(app: App, call: Call): Promise<Response> {
   // The first page is read before the answer begins, so that a database that fails is told with a status.
   const first = (await pages.next()).value as Page;
   if (first.next === undefined) return json(call, 200, `[${writePlants(first.plants, fields)}]`);
-  return json(call, 200, streamPages(first, pages, fields));
+  return json(call, 200, streamPages(call, first, pages, fields));
 }
 
 /** `DELETE /plants/{id}` */
@@ -72,6 +72,7 @@ function writePlants(plants: readonly NewPlant[], fields: readonly Field[]): str
 
 /** One JSON array over all pages. A page is read when the client has room for it, so that memory stays flat. */
 function streamPages(
+  call: Call,
   first: Page,
   rest: AsyncGenerator<Page, void>,
   fields: readonly Field[],
@@ -81,11 +82,17 @@ function streamPages(
       controller.enqueue(encoder.encode(`[${writePlants(first.plants, fields)}`));
     },
     async pull(controller) {
-      const page = (await rest.next()).value as Page;
-      if (page.plants.length > 0) controller.enqueue(encoder.encode(`,${writePlants(page.plants, fields)}`));
-      if (page.next !== undefined) return;
-      controller.enqueue(encoder.encode("]"));
-      controller.close();
+      try {
+        const page = (await rest.next()).value as Page;
+        if (page.plants.length > 0) controller.enqueue(encoder.encode(`,${writePlants(page.plants, fields)}`));
+        if (page.next !== undefined) return;
+        controller.enqueue(encoder.encode("]"));
+        controller.close();
+      } catch (error) {
+        // The status is long sent: a connection that breaks is the only way to say that this is not all.
+        call.onBreak(error);
+        controller.error(error);
+      }
     },
     async cancel() {
       await rest.return();

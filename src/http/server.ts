@@ -84,8 +84,11 @@ export class HttpServer {
 
   async #answer(request: Bun.BunRequest, methods: Methods): Promise<Response> {
     const startedMs = performance.now();
-    const call = { request, requestId: requestIdOf(request), owner: "" };
     let operation = "none";
+    const onBreak = (thrown: unknown) => report(200, toPublicError(thrown));
+    const call = { request, requestId: requestIdOf(request), owner: "", onBreak };
+    const report = (status: number, error: AppError | undefined) =>
+      this.#options.onAnswer({ call, operation, status, durationMs: performance.now() - startedMs, error });
     let response: Response;
     let error: AppError | undefined;
     try {
@@ -100,8 +103,7 @@ export class HttpServer {
       response = errorResponse(call, error);
     }
     if (this.#isDraining) response.headers.set("Connection", "close");
-    const durationMs = performance.now() - startedMs;
-    this.#options.onAnswer({ call, operation, status: response.status, durationMs, error });
+    report(response.status, error);
     return response;
   }
 

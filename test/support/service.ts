@@ -33,18 +33,17 @@ let owners = 0;
 /** An owner that no other test has. */
 export const newOwner = (): string => `owner-${process.pid}-${++owners}`;
 
-/** Starts the service; `wrap` may stand between the application and its database, to make it fail. */
-export async function startService(wrap: (storage: Storage) => Storage = (storage) => storage): Promise<Service> {
+/** Starts the service on an empty database. */
+export async function startService(): Promise<Service> {
   const folder = temporaryFolder();
   const storage = await openStorage(`sqlite:${folder.path}/plants.db`, { forServer: true });
   const tokens = new Tokens(storage);
   const answers: Answer[] = [];
-  const wrapped = wrap(storage);
   const server = new HttpServer({
     host: "127.0.0.1",
     port: 0,
     idleTimeoutSeconds: 30,
-    routes: routes(new App(wrapped), { isDraining: () => false, ping: () => wrapped.ping() }),
+    routes: routes(new App(storage), { isDraining: () => false, ping: () => storage.ping() }),
     tokens,
     onAnswer: (answer) => answers.push(answer),
   });

@@ -12,19 +12,19 @@ const BUSY_TIMEOUT_MS = 5_000;
  * @throws Error when this SQLite is too old, or the file cannot be opened or is no database.
  */
 export function connect(path: string): Database {
-  const db = openFile(path);
+  let db: Database | undefined;
   try {
-    const version = pragma(db, "SELECT sqlite_version()") as string;
-    if (Bun.semver.order(version, MIN_SQLITE_VERSION) < 0) {
-      throw new Error(`SQLite ${version} is too old: ${MIN_SQLITE_VERSION} or newer is needed`);
-    }
+    db = new Database(path, { create: true, readwrite: true, safeIntegers: true, strict: true });
     db.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     pragma(db, "SELECT count(*) FROM sqlite_schema");
-    return db;
   } catch (error) {
-    db.close();
-    throw error;
+    db?.close(true);
+    throw new Error(`the database ${path} cannot be used: ${(error as Error).message}`, { cause: error });
   }
+  const version = pragma(db, "SELECT sqlite_version()") as string;
+  if (Bun.semver.order(version, MIN_SQLITE_VERSION) >= 0) return db;
+  db.close(true);
+  throw new Error(`SQLite ${version} is too old: ${MIN_SQLITE_VERSION} or newer is needed`);
 }
 
 /**
@@ -48,7 +48,8 @@ export function makeDurable(db: Database): void {
 
 /** The single value of a query or a pragma. */
 export function pragma(db: Database, sql: string): unknown {
-  return db.prepare(sql).values()[0]?.[0];
+  using statement = db.prepare(sql);
+  return statement.values()[0]?.[0];
 }
 
 /** A failure of the driver in the words of the application: by its code, never by its text. */
@@ -57,12 +58,4 @@ export function toAppError(code: string | undefined, cause: unknown): AppError {
   return isPassing
     ? new AppError("unavailable", "the database cannot be used right now: try again", { cause })
     : new AppError("internal", "the database failed", { cause });
-}
-
-function openFile(path: string): Database {
-  try {
-    return new Database(path, { create: true, readwrite: true, safeIntegers: true, strict: true });
-  } catch (error) {
-    throw new Error(`cannot open the database ${path}: ${(error as Error).message}`, { cause: error });
-  }
 }

@@ -1,4 +1,4 @@
-import { Database } from "bun:sqlite";
+import { Database, SQLiteError } from "bun:sqlite";
 
 /**
  * Keeps a second server off a database file, for as long as this process lives. The lock is an exclusive transaction
@@ -11,10 +11,11 @@ export function lockForServer(path: string): { release(): void } {
     db.run("PRAGMA journal_mode = MEMORY");
     db.run("BEGIN EXCLUSIVE");
   } catch (error) {
-    db.close();
+    db.close(true);
+    if (!(error instanceof SQLiteError && error.code === "SQLITE_BUSY")) throw error;
     throw new Error(`another server is running on ${path}: stop it first, or use PostgreSQL for several servers`, {
       cause: error,
     });
   }
-  return { release: () => db.close() };
+  return { release: () => db.close(true) };
 }

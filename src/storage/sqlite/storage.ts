@@ -35,12 +35,14 @@ interface TokenRow {
 export async function openSqlite(path: string, { forServer }: { forServer: boolean }): Promise<Storage> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const lock = forServer ? lockForServer(path) : undefined;
+  let db: Database | undefined;
   try {
-    const db = connect(path);
+    db = connect(path);
     migrate(db);
     makeDurable(db);
     return new SqliteStorage(db, await Writer.open(path), lock);
   } catch (error) {
+    db?.close(true);
     lock?.release();
     throw error;
   }
@@ -120,7 +122,7 @@ class SqliteStorage implements Storage {
   }
 
   async close(): Promise<void> {
-    this.#db.close();
+    this.#db.close(true);
     await this.#writer.close();
     this.#lock?.release();
   }

@@ -51,6 +51,7 @@ function commit(group: readonly Write[]): unknown[] {
 }
 
 function close(): void {
-  db.run("PRAGMA wal_checkpoint(TRUNCATE)");
-  db.close();
+  // Never waits for anybody. Whoever closes the last connection of all also removes the log.
+  db.run("PRAGMA wal_checkpoint(PASSIVE)");
+  db.close(true);
 }

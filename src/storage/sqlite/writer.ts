@@ -23,6 +23,7 @@ export class Writer {
   #waiting: Pending[] = [];
   #draining: Promise<void> | undefined;
   #answer: (reply: Reply) => void = () => {};
+  #isClosed = false;
 
   /** Starts the thread and lets it open the database at `path`. */
   static async open(path: string): Promise<Writer> {
@@ -31,6 +32,7 @@ export class Writer {
       await writer.#ask({ open: path });
       return writer;
     } catch (error) {
+      writer.#isClosed = true;
       writer.#thread.terminate();
       throw error;
     }
@@ -39,7 +41,8 @@ export class Writer {
   private constructor(thread: Worker) {
     this.#thread = thread;
     thread.onmessage = ({ data }: MessageEvent<string>) => this.#answer(JSON.parse(data) as Reply);
-    thread.onerror = ({ message }) => this.#answer({ failure: { code: undefined, message } });
+    thread.addEventListener("close", () => this.#end("it closed"));
+    thread.onerror = ({ message }) => this.#end(message);
   }
 
   /** Does one write and resolves with its result once it is durable. */
@@ -59,7 +62,17 @@ export class Writer {
   async close(): Promise<void> {
     await this.#draining;
     await this.#ask({ close: true });
+    this.#isClosed = true;
     this.#thread.terminate();
+  }
+
+  /** Nothing can be written any more once the thread is gone: that is a fault of the whole process. */
+  #end(reason: string): void {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    const message = `the thread that writes has ended: ${reason}`;
+    this.#answer({ failure: { code: undefined, message } });
+    throw new Error(message);
   }
 
   async #drain(): Promise<void> {

@@ -1,0 +1,178 @@
+import { describe, expect, it } from "bun:test";
+import fc from "fast-check";
+import { parseJson, stringifyJson } from "../src/domain/json.ts";
+import { parseListQuery } from "../src/domain/page.ts";
+import { type NewPlant, parseNewPlant, parsePlantId } from "../src/domain/plant.ts";
+import { LIST_PARAMETER_SCHEMAS, SCHEMAS } from "../src/http/schemas.ts";
+import { openApiAjv } from "./support/api.ts";
+
+const isInt64 = (value: bigint) => value === BigInt.asIntN(64, value);
+const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+const isTaken = (take: () => unknown): boolean => {
+  try {
+    take();
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+describe("parsePlantId", () => {
+  it("reads just what BigInt reads of an optional minus and digits, in int64", () => {
+    const input = fc.oneof(
+      fc.string({ unit: fc.constantFrom(..."-+0123456789._nex ٣"), maxLength: 25 }),
+      fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }).map(String),
+      fc
+        .tuple(fc.constantFrom("", "-"), fc.nat({ max: 50 }), int64)
+        .map(([minus, zeros, id]) => minus + "0".repeat(zeros) + String(id < 0n ? -id : id)),
+    );
+    fc.assert(
+      fc.property(input, (each) => {
+        const id = /^-?[0-9]+$/.test(each) ? (each.startsWith("-") ? -BigInt(each.slice(1)) : BigInt(each)) : undefined;
+        expect(parsePlantId(each)).toBe(id !== undefined && isInt64(id) ? id : undefined);
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+});
+
+describe("parseJson", () => {
+  const digits = fc.oneof(
+    fc.bigInt({ min: 0n, max: 2n ** 65n }).map(String),
+    fc.nat({ max: 99 }).map(String),
+    fc
+      .tuple(fc.nat({ max: 999 }), fc.nat({ max: 25 }))
+      .map(([n, zeros]) => `${n}${"0".repeat(zeros)}`.replace(/^0+(?=\d)/, "")),
+  );
+  const fraction = fc.oneof(fc.constant(""), fc.stringMatching(/^[0-9]{1,25}$/), fc.stringMatching(/^0{1,25}$/));
+  const exponent = fc.option(fc.integer({ min: -45, max: 45 }), { nil: undefined });
+
+  it("reads a number as an id just when it is exactly one", () => {
+    const literal = fc.tuple(fc.constantFrom("", "-"), digits, fraction, exponent, fc.constantFrom("e", "E", "e+"));
+    let ids = 0;
+    fc.assert(
+      fc.property(literal, ([minus, whole, part, power, e]) => {
+        const mark = (power ?? 0) < 0 ? "e" : e;
+        const number = `${minus}${whole}${part === "" ? "" : `.${part}`}${power === undefined ? "" : `${mark}${power}`}`;
+        const shift = (power ?? 0) - part.length;
+        const scaled = BigInt(minus + whole + part) * 10n ** BigInt(Math.max(shift, 0));
+        const divisor = 10n ** BigInt(Math.max(-shift, 0));
+        const value = scaled % divisor === 0n ? scaled / divisor : undefined;
+        const isPlain = part === "" && power === undefined;
+        const isId = value !== undefined && isInt64(value) && (isPlain || BigInt(Number(value)) === value);
+        const read = (): NewPlant => parseNewPlant(parseJson(`{"id":${number},"name":"x"}`));
+        if (isId) expect([number, read().id]).toEqual([number, value]);
+        else expect(read).toThrow("id must be an integer");
+        ids += isId ? 1 : 0;
+      }),
+      { numRuns: 6_000 },
+    );
+    expect(ids).toBeGreaterThan(500);
+  });
+
+  it("reads back what stringifyJson writes, digit for digit", () => {
+    const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
+      tree: fc.oneof(
+        { maxDepth: 4 },
+        fc.oneof(int64, fc.string({ unit: "binary" }), fc.boolean(), fc.constant(null)),
+        fc.array(tie("tree"), { maxLength: 4 }),
+        fc.dictionary(fc.string(), tie("tree"), { maxKeys: 4 }),
+      ),
+    }));
+    const exact = (value: unknown): unknown => {
+      if (typeof value === "number") return BigInt(value);
+      if (Array.isArray(value)) return value.map(exact);
+      if (typeof value !== "object" || value === null) return value;
+      return Object.fromEntries(Object.entries(value).map(([key, each]) => [key, exact(each)]));
+    };
+    fc.assert(
+      fc.property(tree, (value) => {
+        expect(exact(parseJson(stringifyJson(value)))).toEqual(exact(value));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  it("takes a text just when JSON.parse does", () => {
+    const text = fc.oneof(fc.string({ unit: fc.constantFrom(...'{}[],:"\\ 01.5e+-ntrufals') }), fc.json());
+    const outcome = (parse: (text: string) => unknown, each: string): string => {
+      try {
+        return typeof parse(each);
+      } catch (error) {
+        return (error as Error).name;
+      }
+    };
+    fc.assert(
+      fc.property(text, (each) => {
+        expect(outcome(parseJson, each).replace("bigint", "number")).toBe(outcome(JSON.parse, each));
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+});
+
+describe("the schemas of the description", () => {
+  const validatorOf = (schema: object) => openApiAjv().compile(JSON.parse(stringifyJson(schema)));
+  /** What JSON Schema cannot say is left out: U+0000, lone surrogates, and ids that a double does not hold. */
+  const text = (limit: number) =>
+    fc
+      .oneof(
+        fc.string({ unit: "binary" }),
+        fc.string({ unit: "binary", minLength: limit - 1, maxLength: limit + 1, size: "max" }),
+        fc.string({ unit: fc.constantFrom(..." \t\u001f\u0085\u00a0\u180e\u200b\u2003\u2028\u3000\ufeff") }),
+      )
+      .filter((each) => each.isWellFormed() && !each.includes("\0"));
+  const other = fc
+    .oneof(fc.constant(undefined), fc.jsonValue({ maxDepth: 1 }))
+    .filter((each) => !/\\u0000|\\ud/.test(JSON.stringify(each) ?? ""));
+
+  it("take a plant just when the domain does", () => {
+    const isValid = validatorOf(SCHEMAS.NewPlant);
+    const likely = <T>(arbitrary: fc.Arbitrary<T>) => fc.oneof({ weight: 6, arbitrary }, other);
+    const id = likely(
+      fc.oneof(
+        fc.maxSafeInteger(),
+        fc.double({ min: -1e15, max: 1e15, noNaN: true }).map((x) => x / 2),
+      ),
+    );
+    const plant = fc.record({ id, name: likely(text(1024)), tag: likely(text(255)) });
+    let taken = 0;
+    fc.assert(
+      fc.property(fc.oneof({ weight: 9, arbitrary: plant }, other), (value) => {
+        const sent = JSON.stringify(value) ?? "null";
+        const isParsed = isTaken(() => parseNewPlant(parseJson(sent)));
+        expect([sent, isParsed]).toEqual([sent, isValid(JSON.parse(sent))]);
+        taken += isParsed ? 1 : 0;
+      }),
+      { numRuns: 2_000, endOnFailure: true },
+    );
+    expect(taken).toBeGreaterThan(200);
+  });
+
+  it.each<[keyof typeof LIST_PARAMETER_SCHEMAS, fc.Arbitrary<unknown>]>([
+    [
+      "limit",
+      fc.oneof(
+        fc.integer({ min: -5, max: 5 }),
+        fc.integer({ min: 2 ** 31 - 5, max: 2 ** 31 + 5 }),
+        fc.maxSafeInteger(),
+      ),
+    ],
+    ["after", fc.oneof(fc.maxSafeInteger(), fc.constantFrom(-(2 ** 63), 2 ** 64, -(2 ** 64)))],
+    ["tag", text(255)],
+    ["fields", fc.array(fc.constantFrom("id", "name", "tag", "ID", "x"), { minLength: 0, maxLength: 3 })],
+  ])("take %s just when the domain does", (name, values) => {
+    const isValid = validatorOf(LIST_PARAMETER_SCHEMAS[name].schema);
+    const seen = new Set<boolean>();
+    fc.assert(
+      fc.property(values, (value) => {
+        const sent = typeof value === "number" ? String(BigInt(value)) : String(value);
+        const isParsed = isTaken(() => parseListQuery({ [name]: sent }));
+        expect([sent, isParsed]).toEqual([sent, isValid(value)]);
+        seen.add(isParsed);
+      }),
+      { numRuns: 500, endOnFailure: true },
+    );
+    expect(seen.size).toBe(2);
+  });
+});
