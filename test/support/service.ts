@@ -33,8 +33,8 @@ let owners = 0;
 /** An owner that no other test has. */
 export const newOwner = (): string => `owner-${process.pid}-${++owners}`;
 
-/** Starts the service on an empty database. */
-export async function startService(): Promise<Service> {
+/** Starts the service; `wrap` may stand between the application and its database, to make it fail. */
+export async function startService(wrap: (storage: Storage) => Storage = (storage) => storage): Promise<Service> {
   const folder = temporaryFolder();
   const storage = await openStorage(`sqlite:${folder.path}/plants.db`, { forServer: true });
   const tokens = new Tokens(storage);
@@ -43,7 +43,7 @@ export async function startService(): Promise<Service> {
     host: "127.0.0.1",
     port: 0,
     idleTimeoutSeconds: 30,
-    routes: routes(new App(storage), { isDraining: () => false, ping: () => storage.ping() }),
+    routes: routes(new App(wrap(storage)), { isDraining: () => false, ping: () => storage.ping() }),
     tokens,
     onAnswer: (answer) => answers.push(answer),
   });
