@@ -45,6 +45,11 @@ export class App {
     if (!isRemoved) throw new AppError("plant_not_found", `there is no plant with the id ${id}`);
   }
 
+  /** While this number is the same, so is every list of the owner's plants; `undefined` when that cannot be known. */
+  revision(owner: Owner): number | undefined {
+    return this.#storage.revision(owner);
+  }
+
   /**
    * At most `limit` plants in ascending order of id, and where to go on.
    * @throws AppError `unavailable`

@@ -6,11 +6,13 @@ import {
   IDEMPOTENCY_KEY_MAX_LENGTH,
   idTextFault,
   type NewPlant,
+  type PlantId,
   parseNewPlant,
   parsePlantId,
 } from "../domain/plant.ts";
 import { readJson } from "./body.ts";
 import { type Call, isVisibleAscii, json } from "./call.ts";
+import type { ListCache } from "./list-cache.ts";
 import { readQuery, withParameter } from "./query.ts";
 
 const encoder = new TextEncoder();
@@ -24,17 +26,23 @@ export async function createPlant(app: App, call: Call): Promise<Response> {
 }
 
 /** `GET /plants` */
-export async function listPlants(app: App, call: Call): Promise<Response> {
-  const { limit, fields = DEFAULT_FIELDS, ...filter } = parseListQuery(readQuery(call.request.url, LIST_PARAMETERS));
-  if (limit !== undefined) {
-    const { plants, next } = await app.listPage(call.owner, filter, limit);
-    return json(call, 200, `[${writePlants(plants, fields)}]`, next === undefined ? {} : linkTo(call, String(next)));
-  }
-  const pages = app.listAll(call.owner, filter);
-  // The first page is read before the answer begins, so that a database that fails is told with a status.
-  const first = (await pages.next()).value as Page;
-  if (first.next === undefined) return json(call, 200, `[${writePlants(first.plants, fields)}]`);
-  return json(call, 200, streamPages(call, first, pages, fields));
+export async function listPlants(app: App, cache: ListCache, call: Call): Promise<Response> {
+  const { owner } = call;
+  const { url } = call.request;
+  const revision = app.revision(owner);
+  const known = revision === undefined ? undefined : cache.get(owner, url, revision);
+  if (known !== undefined) return json(call, 200, known.body, known.headers);
+
+  const { limit, fields = DEFAULT_FIELDS, ...filter } = parseListQuery(readQuery(url, LIST_PARAMETERS));
+  const pages = app.listAll(owner, filter);
+  // Without a limit the first page is read before the answer begins: a database that fails is told with a status.
+  const first = limit === undefined ? ((await pages.next()).value as Page) : await app.listPage(owner, filter, limit);
+  if (limit === undefined && first.next !== undefined) return json(call, 200, streamPages(call, first, pages, fields));
+
+  const body = `[${writePlants(first.plants, fields)}]`;
+  const headers = first.next === undefined ? {} : linkTo(url, first.next);
+  if (revision !== undefined) cache.set(owner, url, { revision, body, headers });
+  return json(call, 200, body, headers);
 }
 
 /** `DELETE /plants/{id}` */
@@ -55,8 +63,8 @@ function readIdempotencyKey(request: Request): string | undefined {
 }
 
 /** RFC 8288; relative, so that it holds behind any proxy. */
-const linkTo = ({ request }: Call, after: string) => ({
-  Link: `</plants?${withParameter(request.url, "after", after)}>; rel="next"`,
+const linkTo = (url: string, after: PlantId) => ({
+  Link: `</plants?${withParameter(url, "after", String(after))}>; rel="next"`,
 });
 
 /** Plants as JSON objects with these fields, separated by commas. */

@@ -3,6 +3,7 @@ import type { Scope } from "../domain/token.ts";
 import { asset, fileAsset } from "./asset.ts";
 import type { Call } from "./call.ts";
 import { livez, type Readiness, readyz } from "./health.ts";
+import { ListCache } from "./list-cache.ts";
 import { describeApi } from "./openapi.ts";
 import { PAGES } from "./pages.ts";
 import { createPlant, deletePlant, listPlants } from "./plants.ts";
@@ -21,6 +22,7 @@ export interface Route {
 
 /** The whole interface. */
 export function routes(app: App, readiness: Readiness): readonly Route[] {
+  const cache = new ListCache();
   const description = asset("application/json", async () => new TextEncoder().encode(describeApi()));
   return [
     {
@@ -28,7 +30,7 @@ export function routes(app: App, readiness: Readiness): readonly Route[] {
       method: "GET",
       path: "/plants",
       scope: "plants:read",
-      handle: (call) => listPlants(app, call),
+      handle: (call) => listPlants(app, cache, call),
     },
     {
       operation: "createPlant",

@@ -34,6 +34,12 @@ export interface Storage {
   /** One consistent view of a stretch of the owner's plants. Never waits for a write. */
   selectPlants(owner: Owner, range: PlantRange): Promise<NewPlant[]>;
 
+  /**
+   * A number that changes before a write to the owner's plants is answered: while it is the same, so are the plants.
+   * `undefined` where other processes write too, so that nobody can know.
+   */
+  revision(owner: Owner): number | undefined;
+
   /** Adds a token. The digest must be new. */
   insertToken(token: Token): Promise<void>;
 

@@ -8,6 +8,7 @@ import type { InsertOutcome, PlantRange, Storage } from "../storage.ts";
 import { connect, makeDurable, toAppError } from "./connection.ts";
 import { lockForServer } from "./lock.ts";
 import { migrate } from "./migrations.ts";
+import { Revisions } from "./revisions.ts";
 import { Writer } from "./writer.ts";
 
 interface PlantRow {
@@ -53,6 +54,7 @@ class SqliteStorage implements Storage {
   readonly #db: Database;
   readonly #writer: Writer;
   readonly #lock: { release(): void } | undefined;
+  readonly #revisions = new Revisions();
   readonly #selectPlants;
   readonly #selectPlantsByTag;
   readonly #selectToken;
@@ -74,11 +76,18 @@ class SqliteStorage implements Storage {
   }
 
   insertPlant(owner: Owner, { id, name, tag }: NewPlant, idempotencyKey: string | undefined): Promise<InsertOutcome> {
-    return this.#writer.run("insertPlant", owner, String(id), name, tag ?? null, idempotencyKey ?? null);
+    const inserting = this.#writer.run("insertPlant", owner, String(id), name, tag ?? null, idempotencyKey ?? null);
+    return inserting.finally(() => this.#revisions.change(owner));
   }
 
   removePlant(owner: Owner, id: PlantId): Promise<boolean> {
-    return this.#writer.run("removePlant", owner, String(id));
+    const removing = this.#writer.run("removePlant", owner, String(id));
+    return removing.finally(() => this.#revisions.change(owner));
+  }
+
+  // This process is the only one that writes plants: the lock of the server sees to that.
+  revision(owner: Owner): number {
+    return this.#revisions.of(owner);
   }
 
   async selectPlants(owner: Owner, { after, tag, limit }: PlantRange): Promise<NewPlant[]> {

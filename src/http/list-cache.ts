@@ -1,0 +1,39 @@
+import type { Owner } from "../domain/plant.ts";
+
+/** Characters of all bodies together; beyond, everything is forgotten. */
+const MAX_CHARACTERS = 8 * 1024 * 1024;
+/** A longer body is sooner built again than it pushes out a thousand others. */
+const MAX_BODY_CHARACTERS = 64 * 1024;
+
+/** A list as it was answered. */
+interface Answered {
+  readonly revision: number;
+  readonly body: string;
+  readonly headers: Record<string, string>;
+}
+
+/**
+ * The bodies of short lists, to be answered again for as long as the owner's plants have the same revision. Nothing
+ * in here is ever stale: the revision changes before a write is answered (see `Storage.revision`).
+ */
+export class ListCache {
+  readonly #answers = new Map<string, Answered>();
+  #characters = 0;
+
+  get(owner: Owner, url: string, revision: number): Answered | undefined {
+    const answered = this.#answers.get(`${url} ${owner}`);
+    return answered?.revision === revision ? answered : undefined;
+  }
+
+  /** `revision` must have been read before the plants were. */
+  set(owner: Owner, url: string, answered: Answered): void {
+    if (answered.body.length > MAX_BODY_CHARACTERS) return;
+    const key = `${url} ${owner}`;
+    this.#characters += answered.body.length - (this.#answers.get(key)?.body.length ?? -key.length);
+    if (this.#characters > MAX_CHARACTERS) {
+      this.#answers.clear();
+      this.#characters = key.length + answered.body.length;
+    }
+    this.#answers.set(key, answered);
+  }
+}

@@ -1,0 +1,25 @@
+import type { Owner } from "../../domain/plant.ts";
+
+/** Owners remembered at a time. */
+const MAX_OWNERS = 10_000;
+
+/** Tells whether an owner's plants may have changed: equal revisions mean equal plants. */
+export class Revisions {
+  readonly #byOwner = new Map<Owner, number>();
+  #latest = 0;
+  /** The revision of every owner that is not remembered. */
+  #floor = 0;
+
+  of(owner: Owner): number {
+    return this.#byOwner.get(owner) ?? this.#floor;
+  }
+
+  /** To be called after a write to the owner's plants, before it is answered. */
+  change(owner: Owner): void {
+    if (this.#byOwner.size >= MAX_OWNERS) {
+      this.#byOwner.clear();
+      this.#floor = ++this.#latest;
+    }
+    this.#byOwner.set(owner, ++this.#latest);
+  }
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it } from "bun:test";
+import { ListCache } from "../../src/http/list-cache.ts";
+
+const answered = (revision: number, body = "[]") => ({ revision, body, headers: {} });
+
+describe("the cache of list bodies", () => {
+  it("forgets a body when the revision is another", () => {
+    const cache = new ListCache();
+    cache.set("a", "/plants", answered(1));
+    expect(cache.get("a", "/plants", 2)).toBeUndefined();
+    expect(cache.get("a", "/plants", 1)?.body).toBe("[]");
+  });
+
+  it("keeps owners and addresses apart", () => {
+    const cache = new ListCache();
+    cache.set("a b", "/plants", answered(1));
+    expect(cache.get("b", "/plants a", 1)).toBeUndefined();
+    expect(cache.get("b", "/plants", 1)).toBeUndefined();
+    expect(cache.get("a b", "/plants?limit=1", 1)).toBeUndefined();
+  });
+
+  it("does not keep a long body", () => {
+    const cache = new ListCache();
+    cache.set("a", "/plants", answered(1, "x".repeat(64 * 1024 + 1)));
+    expect(cache.get("a", "/plants", 1)).toBeUndefined();
+  });
+
+  it("stays bounded, whatever is asked", () => {
+    const cache = new ListCache();
+    const body = "x".repeat(64 * 1024);
+    for (let index = 0; index < 1_000; index++) cache.set("a", `/plants?x=${index}`, answered(1, body));
+    const kept = Array.from({ length: 1_000 }, (_, index) => cache.get("a", `/plants?x=${index}`, 1)).filter(Boolean);
+    expect(kept.length).toBeGreaterThan(0);
+    expect(kept.length).toBeLessThanOrEqual(128);
+  });
+});
