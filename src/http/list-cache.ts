@@ -21,14 +21,14 @@ export class ListCache {
   #characters = 0;
 
   get(owner: Owner, url: string, revision: number): Answered | undefined {
-    const answered = this.#answers.get(`${url} ${owner}`);
+    const answered = this.#answers.get(keyOf(owner, url));
     return answered?.revision === revision ? answered : undefined;
   }
 
   /** `revision` must have been read before the plants were. */
   set(owner: Owner, url: string, answered: Answered): void {
     if (answered.body.length > MAX_BODY_CHARACTERS) return;
-    const key = `${url} ${owner}`;
+    const key = keyOf(owner, url);
     this.#characters += answered.body.length - (this.#answers.get(key)?.body.length ?? -key.length);
     if (this.#characters > MAX_CHARACTERS) {
       this.#answers.clear();
@@ -37,3 +37,6 @@ export class ListCache {
     this.#answers.set(key, answered);
   }
 }
+
+/** Unambiguous: no URL has a line feed in it. */
+const keyOf = (owner: Owner, url: string): string => `${url}\n${owner}`;
