@@ -26,5 +26,10 @@ const OPTIONS: pino.LoggerOptions = {
   formatters: { level: (level) => ({ level }) },
 };
 
-/** Text from a client, fit for the log: whatever looks like a token is taken out. */
-export const redact = (text: string): string => text.replace(/plt_[0-9A-Za-z]+/g, "plt_...");
+/** Text from a client, fit for the log: whatever looks like a token is taken out, percent-encoded or not. */
+export function redact(text: string): string {
+  const decoded = text.replace(/%([2-7][0-9a-f])/gi, (_, code: string) =>
+    String.fromCharCode(Number.parseInt(code, 16)),
+  );
+  return decoded.includes("plt_") ? decoded.replace(/plt_[0-9A-Za-z]+/g, "plt_...") : text;
+}

@@ -35,7 +35,7 @@ export async function* writeRows(plants: AsyncIterable<NewPlant>, format: Format
   let separator = "[\n";
   for await (const { id, name, tag } of plants) {
     // An empty tag is quoted and no tag is not: so both survive.
-    if (format === "csv") yield csvLines([[String(id), name, tag]], { quoted_empty: true });
+    if (format === "csv") yield csvLines([[String(id), name, tag]], { quoted_match: /^$/ });
     else if (format === "ndjson") yield `${stringifyJson({ id, name, tag })}\n`;
     else yield `${separator}${stringifyJson({ id, name, tag })}`;
     separator = ",\n";

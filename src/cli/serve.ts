@@ -43,6 +43,7 @@ async function serve(config: ServeConfig): Promise<void> {
   endOnFault(log);
   const storage = await openStorage(config.database, { forServer: true });
   const tokens = new Tokens(storage);
+  const stopping = stopSignal();
   const server = listen(config, storage, tokens, log);
   const noting = setInterval(() => {
     tokens.noteUses().catch((error) => log.events.warn({ err: error }, "uses of tokens not noted"));
@@ -50,7 +51,7 @@ async function serve(config: ServeConfig): Promise<void> {
   const secret = await tokens.createFirst({ owner: "default", scopes: SCOPES, label: "first token" });
   console.log(`Plant Store is ready at ${server.url}${secret === undefined ? "" : introduce(secret, server.url)}`);
 
-  log.events.info({ signal: await stopSignal() }, "stopping");
+  log.events.info({ signal: await stopping }, "stopping");
   setTimeout(() => process.exit(1), config.drain + config.stopTimeout + STOP_GRACE_MS).unref();
   await server.stop();
   clearInterval(noting);
@@ -122,16 +123,17 @@ Try it:
   curl ${url}/plants -H "Authorization: Bearer ${secret}" -H "Content-Type: application/json" -d '{"id": 1, "name": "Clarkia", "tag": "annual"}'
 `;
 
-/** Resolves at the first stop signal. A second one ends the process at once. */
+/** Resolves at the first stop signal. A second one, of either kind, ends the process at once. */
 function stopSignal(): Promise<string> {
-  return new Promise((resolve) => {
-    for (const signal of ["SIGTERM", "SIGINT"] as const) {
-      process.once(signal, () => {
-        process.on(signal, () => process.exit(1));
-        resolve(signal);
-      });
-    }
-  });
+  const { promise, resolve } = Promise.withResolvers<string>();
+  let count = 0;
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.on(signal, () => {
+      if (++count > 1) process.exit(1);
+      resolve(signal);
+    });
+  }
+  return promise;
 }
 
 /** A fault that nothing caught leaves the process in an unknown state: it ends, for its supervisor to start it anew. */

@@ -61,11 +61,8 @@ export class PlantStoreClient {
     const { idempotencyKey = randomKey(), signal } = options;
     const headers = { "Content-Type": "application/json", "Idempotency-Key": idempotencyKey };
     const request = { method: "POST", headers, body: stringifyJson({ id, name, tag }) };
-    return retrying(
-      async () => (await this.#send("/plants", request, signal)).json() as Promise<Plant>,
-      this.#retry,
-      signal,
-    );
+    const attempt = async () => JSON.parse((await this.#send("/plants", request, signal)).body) as Plant;
+    return retrying(attempt, this.#retry, signal);
   }
 
   /** One page of the plants, in ascending order of id. */
@@ -88,40 +85,47 @@ export class PlantStoreClient {
 
   /** Deletes a plant; resolves once that is durable. */
   async deletePlant(id: PlantId, { signal }: CallOptions = {}): Promise<void> {
-    await retrying(
-      async (attempt) => {
-        try {
-          await this.#send(`/plants/${id}`, { method: "DELETE" }, signal);
-        } catch (error) {
-          // After an attempt without an answer, "no such plant" means that that attempt had deleted it.
-          if (attempt > 1 && error instanceof PlantStoreError && error.code === "plant_not_found") return;
-          throw error;
-        }
-      },
-      this.#retry,
-      signal,
-    );
+    let mayBeDone = false;
+    const attempt = async () => {
+      try {
+        await this.#send(`/plants/${id}`, { method: "DELETE" }, signal);
+      } catch (error) {
+        const { status = 500, code = "unknown" } = error instanceof PlantStoreError ? error : {};
+        // After an attempt whose outcome is unknown, "no such plant" means that that attempt had deleted it.
+        if (mayBeDone && code === "plant_not_found") return;
+        mayBeDone ||= status >= 500;
+        throw error;
+      }
+    };
+    await retrying(attempt, this.#retry, signal);
   }
 
-  async #send(path: string, init: RequestInit, signal: AbortSignal | undefined): Promise<Response> {
+  async #send(path: string, init: RequestInit, signal: AbortSignal | undefined): Promise<Answer> {
     const headers = { ...init.headers, Authorization: `Bearer ${this.#token}` };
     const timeout = AbortSignal.timeout(this.#timeoutMs);
     const signals = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
     let response: Response;
+    let body: string;
     try {
       response = await fetch(this.#url + path, { ...init, headers, signal: signals });
+      body = await response.text();
     } catch (cause) {
       throw new ConnectionError(`no answer from ${this.#url}: ${(cause as Error).message}`, { cause });
     }
-    if (!response.ok) throw await PlantStoreError.from(response);
-    return response;
+    if (!response.ok) throw new PlantStoreError(response, body);
+    return { body, link: response.headers.get("link") ?? "" };
   }
 }
 
-async function toPage(response: Response): Promise<PlantPage> {
-  const rows = parseJson(await response.text()) as (Plant & { id: number | bigint })[];
+interface Answer {
+  readonly body: string;
+  readonly link: string;
+}
+
+function toPage({ body, link }: Answer): PlantPage {
+  const rows = parseJson(body) as (Plant & { id: number | bigint })[];
   const plants = rows.map((row) => ({ ...row, id: BigInt(row.id) }));
-  const next = /[?&]after=(-?\d+)[^>]*>; rel="next"/.exec(response.headers.get("link") ?? "")?.[1];
+  const next = /[?&]after=(-?\d+)[^>]*>; rel="next"/.exec(link)?.[1];
   return next === undefined ? { plants } : { plants, next: BigInt(next) };
 }
 

@@ -18,23 +18,26 @@ export class PlantStoreError extends Error {
   /** How long the server asks to wait before the next attempt. */
   readonly retryAfterMs: number;
 
-  private constructor(response: Response, number: number, message: string) {
-    super(message);
-    this.code = CODES.get(number) ?? "unknown";
-    this.number = number;
+  /** The error that a response stands for which is no success. */
+  constructor(response: Pick<Response, "status" | "headers">, body: string) {
+    const ours = parseError(body, response.status);
+    super(ours?.message ?? `the server answered with the status ${response.status}`);
+    this.number = ours?.error ?? 0;
+    this.code = CODES.get(this.number) ?? "unknown";
     this.status = response.status;
     this.requestId = response.headers.get("x-request-id") ?? undefined;
     this.retryAfterMs = Number(response.headers.get("retry-after") ?? 0) * 1_000 || 0;
   }
+}
 
-  /** The error that a response stands for which is no success. */
-  static async from(response: Response): Promise<PlantStoreError> {
-    const body: unknown = await response.json().catch(() => undefined);
-    const { error, message } = (body ?? {}) as { error?: unknown; message?: unknown };
-    const isOurs = typeof error === "number" && typeof message === "string" && statusOf(error) === response.status;
-    return isOurs
-      ? new PlantStoreError(response, error, message)
-      : new PlantStoreError(response, 0, `the server answered with the status ${response.status}`);
+/** The `Error` of the API in a body; `undefined` when something else has answered, a proxy perhaps. */
+function parseError(body: string, status: number): { error: number; message: string } | undefined {
+  try {
+    const { error, message } = JSON.parse(body) as { error?: unknown; message?: unknown };
+    const isOurs = typeof error === "number" && typeof message === "string" && statusOf(error) === status;
+    return isOurs ? { error, message } : undefined;
+  } catch {
+    return undefined;
   }
 }
 

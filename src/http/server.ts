@@ -46,6 +46,8 @@ export class HttpServer {
     this.#server = serve({
       hostname: options.host,
       port: options.port,
+      // Said outright: in production mode Bun would share a taken port with whoever has it.
+      reusePort: false,
       idleTimeout: options.idleTimeoutSeconds,
       // The limit for plants is 64 KiB, but the answer to a larger body has the shape of all others (see body.ts).
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,

@@ -6,11 +6,17 @@ const MAIN = join(import.meta.dir, "../../src/main.ts");
 /** The real program, running as a server in a process of its own. */
 export interface Program {
   readonly url: string;
+  /** Base URL of the admin listener; `undefined` when it is off. */
+  readonly adminUrl: string | undefined;
   readonly process: Subprocess<"ignore", "pipe", "pipe">;
   /** All that it has printed on standard output until now. */
   stdout(): string;
+  /** Resolves when it has printed what matches; rejects when it ends without. */
+  printed(pattern: RegExp): Promise<void>;
   /** The lines of its log until now. */
   log(): Record<string, unknown>[];
+  /** Resolves when this text is in the log; rejects when the log ends without it. */
+  logged(text: string): Promise<void>;
   /** Sends the signal and resolves with the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number>;
 }
@@ -21,23 +27,43 @@ export interface Run {
   readonly stderr: string;
 }
 
+export interface RunOptions {
+  readonly env?: Record<string, string>;
+  readonly stdin?: string | Uint8Array;
+  readonly cwd?: string;
+}
+
+const running = new Set<Subprocess>();
+process.on("exit", () => {
+  for (const child of running) child.kill("SIGKILL");
+});
+
+/** Keeps a child from outliving this process, whatever becomes of the test that started it. */
+export function track<Child extends Subprocess>(child: Child): Child {
+  running.add(child);
+  child.exited.finally(() => running.delete(child));
+  return child;
+}
+
 /** Settings of the environment that this test run itself may have. */
 const cleanEnvironment = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !name.startsWith("PLANTSTORE_")),
 );
 
+/** What starts the program with these arguments, for a test that wants its streams to itself. */
+export const commandLine = (args: readonly string[]): string[] => [process.execPath, MAIN, ...args];
+
 /** Runs a command of the program to its end. */
-export async function run(
-  args: readonly string[],
-  options: { env?: Record<string, string>; stdin?: string | Uint8Array; cwd?: string } = {},
-): Promise<Run> {
-  const child = Bun.spawn([process.execPath, MAIN, ...args], {
-    env: { ...cleanEnvironment, ...options.env },
-    stdin: options.stdin === undefined ? "ignore" : new Blob([options.stdin as BlobPart]),
-    stdout: "pipe",
-    stderr: "pipe",
-    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
-  });
+export async function run(args: readonly string[], { env, stdin, cwd }: RunOptions = {}): Promise<Run> {
+  const child = track(
+    Bun.spawn(commandLine(args), {
+      env: { ...cleanEnvironment, ...env },
+      stdin: stdin === undefined ? "ignore" : new Blob([stdin as BlobPart]),
+      stdout: "pipe",
+      stderr: "pipe",
+      ...(cwd === undefined ? {} : { cwd }),
+    }),
+  );
   const [stdout, stderr, exitCode] = await Promise.all([
     new Response(child.stdout).text(),
     new Response(child.stderr).text(),
@@ -46,28 +72,47 @@ export async function run(
   return { exitCode, stdout, stderr };
 }
 
+/** Makes a token with the command line; more `args` narrow it. */
+export async function createToken(database: string, owner: string, args: readonly string[] = []): Promise<string> {
+  const made = await run(["token", "create", "--database", database, "--owner", owner, ...args]);
+  if (made.exitCode !== 0) throw new Error(made.stderr);
+  return made.stdout.trim();
+}
+
 /** Starts `serve` on free ports and waits until it is ready. */
 export async function startProgram(args: readonly string[], env: Record<string, string> = {}): Promise<Program> {
-  const child = Bun.spawn([process.execPath, MAIN, "serve", "--port", "0", "--admin-port", "0", ...args], {
-    env: { ...cleanEnvironment, ...env },
-    stdin: "ignore",
-    stdout: "pipe",
-    stderr: "pipe",
-  });
+  const child = track(
+    Bun.spawn(commandLine(["serve", "--port", "0", "--admin-port", "0", ...args]), {
+      env: { ...cleanEnvironment, ...env },
+      stdin: "ignore",
+      stdout: "pipe",
+      stderr: "pipe",
+    }),
+  );
   const stdout = collect(child.stdout);
   const stderr = collect(child.stderr);
-  const ready = await stdout.until(/(http:\/\/\S+)$/m);
+  const ready = await stdout.until(/^.* (http:\/\/\S+)\n/);
   if (ready === undefined) throw new Error(`the server did not start: ${stderr.text()}`);
+  await stderr.until(/"msg":"serving"/);
+  const log = () =>
+    stderr
+      .text()
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => JSON.parse(line) as Record<string, unknown>);
   return {
     url: ready[1] as string,
+    adminUrl: log().find(({ msg }) => msg === "serving")?.["adminUrl"] as string | undefined,
     process: child,
     stdout: stdout.text,
-    log: () =>
-      stderr
-        .text()
-        .split("\n")
-        .filter(Boolean)
-        .map((line) => JSON.parse(line)),
+    async printed(pattern) {
+      if ((await stdout.until(pattern)) === undefined) throw new Error(`it printed only ${stdout.text()}`);
+    },
+    log,
+    async logged(text) {
+      const line = await stderr.until(new RegExp(`^.*${RegExp.escape(text)}.*\n`, "m"));
+      if (line === undefined) throw new Error(`"${text}" is not in the log: ${stderr.text()}`);
+    },
     async stop(signal = "SIGTERM") {
       child.kill(signal);
       return await child.exited;
@@ -78,16 +123,20 @@ export async function startProgram(args: readonly string[], env: Record<string, 
 /** Keeps what a stream prints; `until` resolves at the first match, or with `undefined` at the stream's end. */
 function collect(stream: ReadableStream<Uint8Array>) {
   let text = "";
-  let wake = () => {};
   let hasEnded = false;
+  let { promise: news, resolve: wake } = Promise.withResolvers<void>();
+  const announce = () => {
+    wake();
+    ({ promise: news, resolve: wake } = Promise.withResolvers<void>());
+  };
   (async () => {
     const decoder = new TextDecoder();
     for await (const chunk of stream) {
       text += decoder.decode(chunk, { stream: true });
-      wake();
+      announce();
     }
     hasEnded = true;
-    wake();
+    announce();
   })();
   return {
     text: () => text,
@@ -96,9 +145,7 @@ function collect(stream: ReadableStream<Uint8Array>) {
         const match = pattern.exec(text);
         if (match !== null) return match;
         if (hasEnded) return undefined;
-        await new Promise<void>((resolve) => {
-          wake = resolve;
-        });
+        await news;
       }
     },
   };

@@ -1,0 +1,338 @@
+import { afterAll, afterEach, describe, expect, it } from "bun:test";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { createToken, type Program, run, startProgram } from "./support/program.ts";
+import { temporaryFolder } from "./support/service.ts";
+
+const TIMEOUT_MS = 60_000;
+const folder = temporaryFolder();
+afterAll(() => folder.remove());
+
+let files = 0;
+const newPath = (): string => join(folder.path, `plants-${++files}.db`);
+
+let started: Program[] = [];
+afterEach(async () => {
+  await Promise.all(started.map((program) => program.stop("SIGKILL")));
+  started = [];
+});
+
+async function start(path: string, ...args: string[]): Promise<Program> {
+  const program = await startProgram(["--database", `sqlite:${path}`, ...args]);
+  started.push(program);
+  return program;
+}
+
+/** Asks until the condition holds; the time limit of the test is the bound. */
+async function until<T>(ask: () => Promise<T>, holds: (answer: T) => boolean): Promise<T> {
+  for (;;) {
+    const answer = await ask();
+    if (holds(answer)) return answer;
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+const statusOf = async (url: string, init?: RequestInit): Promise<number> => (await fetch(url, init)).status;
+
+/** A connection on which a test says exactly what it likes; `closed` resolves with all that came back. */
+function openSocket(url: string, text: string) {
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  let received = "";
+  socket.on("data", (chunk) => {
+    received += chunk;
+  });
+  socket.on("error", () => {});
+  const closed = new Promise<string>((resolve) => socket.once("close", () => resolve(received)));
+  socket.write(text);
+  return { write: (more: string) => socket.write(more), closed };
+}
+
+const createHead = (token: string, body: string) =>
+  `POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n${body}\r\n\r\n`;
+
+describe("the command line of serve", () => {
+  const misuses: [what: string, args: readonly string[], reason: RegExp][] = [
+    ["an unknown command", ["sevre"], /sevre/],
+    ["an unknown flag", ["serve", "--prot", "1"], /--prot/],
+    ["a flag without its value", ["serve", "--port"], /--port/],
+    ["an argument", ["serve", "now"], /too many arguments/],
+    ["a bad variable", ["serve", "--port", "0"], /^plantstore: PLANTSTORE_LOG must be failures or requests\n$/],
+  ];
+  for (const [what, args, reason] of misuses) {
+    it(`refuses ${what} in one line with exit code 2`, async () => {
+      const env = { PLANTSTORE_DATABASE: `sqlite:${newPath()}`, PLANTSTORE_LOG: "all" };
+      const { exitCode, stdout, stderr } = await run(args, { env });
+      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+      expect(stderr).toMatch(reason);
+      expect(stderr).toMatch(/^plantstore: .*\n$/);
+    });
+  }
+
+  const badSettings = {
+    "--database": ["postgres", "sqlite:", "sqlite::memory:", "plants.db"],
+    "--host": ["two words", "http://x", "*", "-/"],
+    "--port": ["65536", "-1", "80a", "off"],
+    "--admin-host": ["a/b", "[", "?", " "],
+    "--admin-port": ["on", "65536", "1.5", "0x50"],
+    "--log": ["all", "FAILURES", "none", "requests "],
+    "--idle-timeout": ["0s", "256s", "30", "1.5s"],
+    "--drain": ["11m", "-1s", "5", "1y"],
+    "--stop-timeout": ["0s", "999ms", "11m", "s"],
+  };
+  const flags = Object.keys(badSettings);
+  for (const round of [0, 1, 2, 3]) {
+    const values = Object.values(badSettings).map((bad) => bad[round] as string);
+    it(`names every bad setting at once: ${values.join(" ")}`, async () => {
+      const asFlags = flags.flatMap((flag, n) => (n % 2 === round % 2 ? [`${flag}=${values[n]}`] : []));
+      const variableOf = (flag: string) => `PLANTSTORE_${flag.slice(2).replaceAll("-", "_").toUpperCase()}`;
+      const env = Object.fromEntries(flags.map((flag, n) => [variableOf(flag), values[n] as string]));
+      const { exitCode, stdout, stderr } = await run(["serve", ...asFlags], { env, cwd: folder.path });
+      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+      const sources = flags.map((flag, n) => (n % 2 === round % 2 ? flag : variableOf(flag)));
+      for (const source of sources) expect(stderr).toContain(`${source} must be`);
+      expect(stderr.trim().split("\n")).toHaveLength(1);
+      expect(existsSync(join(folder.path, "data"))).toBe(false);
+    });
+  }
+
+  it("lets flags win over variables", async () => {
+    const [path, other] = [newPath(), newPath()];
+    const env = { PLANTSTORE_DATABASE: `sqlite:${other}`, PLANTSTORE_PORT: "none", PLANTSTORE_LOG: "requests" };
+    const program = await startProgram(["--database", `sqlite:${path}`], env);
+    started.push(program);
+    expect([existsSync(path), existsSync(other)]).toEqual([true, false]);
+    await fetch(`${program.url}/livez`);
+    await program.logged("answered");
+  });
+
+  it("reads variables where there is no flag, and makes the folder of the database", async () => {
+    const path = join(folder.path, "new", "folder", "plants.db");
+    started.push(await startProgram([], { PLANTSTORE_DATABASE: `sqlite:${path}` }));
+    expect(existsSync(path)).toBe(true);
+  });
+
+  for (const taken of ["--port", "--admin-port"]) {
+    it(
+      `says in one line that ${taken} is in use, with exit code 1`,
+      async () => {
+        const first = await start(newPath());
+        const { port } = new URL((taken === "--port" ? first.url : first.adminUrl) ?? "");
+        const settings = ["--database", `sqlite:${newPath()}`, "--port", "0", "--admin-port", "0", taken, port];
+        const { exitCode, stdout, stderr } = await run(["serve", ...settings]);
+        expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+        expect(stderr).toMatch(new RegExp(`^plantstore: cannot listen on 127.0.0.1:${port}.*\n$`));
+      },
+      TIMEOUT_MS / 6,
+    );
+  }
+
+  it("refuses a second server on the same database in one line, with exit code 1", async () => {
+    const path = newPath();
+    const first = await start(path);
+    const { exitCode, stdout, stderr } = await run(["serve", "--database", `sqlite:${path}`, "--port", "0"]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+    expect(stderr).toMatch(/^plantstore: another server is running on .*\n$/);
+    expect(await statusOf(`${first.url}/readyz`)).toBe(200);
+  });
+});
+
+describe("the first start", () => {
+  it("shows one token and a curl line that works when pasted; the second start shows none", async () => {
+    const path = newPath();
+    const first = await start(path);
+    await first.printed(/curl .*\n/);
+    const [ready, ...rest] = first.stdout().split("\n");
+    expect(ready).toMatch(/^\S.* http:\/\/127\.0\.0\.1:\d+$/);
+    const line = rest.find((each) => each.includes("curl ")) ?? "";
+    const tokens = new Set(first.stdout().match(/plt_[0-9A-Za-z]{36}/g));
+    expect(tokens.size).toBe(1);
+    expect(await paste(line)).toBe('{"name":"Clarkia","tag":"annual"}');
+    const [token = ""] = tokens;
+    const list = await fetch(`${first.url}/plants?fields=id,name,tag`, { headers: bearer(token) });
+    expect(await list.text()).toBe('[{"id":1,"name":"Clarkia","tag":"annual"}]');
+    await first.stop();
+
+    const second = await start(path);
+    expect(await statusOf(`${second.url}/plants`, { headers: bearer(token) })).toBe(200);
+    await second.stop();
+    expect(second.stdout()).toBe(`Plant Store is ready at ${second.url}\n`);
+  });
+
+  /** What the line answers in a shell; where there is no curl, the request that the shell would have made it send. */
+  async function paste(line: string): Promise<string> {
+    const sh = (script: string) => new Response(Bun.spawn(["sh", "-c", script], { stderr: "ignore" }).stdout).text();
+    if (Bun.which("curl") !== null) return sh(line);
+    const words = (await sh(`curl() { printf '%s\\n' "$@"; }; ${line}`)).trim().split("\n");
+    const after = (flag: string) => words.flatMap((word, n) => (words[n - 1] === flag ? [word] : []));
+    const headers = after("-H").map((header) => header.split(": ") as [string, string]);
+    return (await fetch(words[0] ?? "", { method: "POST", headers, body: after("-d").join("") })).text();
+  }
+});
+
+describe("a stop signal", () => {
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    it(
+      `${signal}: answers what was accepted, empties the log into the database and exits with 0`,
+      async () => {
+        const path = newPath();
+        const token = await createToken(`sqlite:${path}`, "ann");
+        const program = await start(path, "--drain", "0s");
+        const body = '{"id": 7, "name": "Half a letter, then the rest"}';
+        const socket = openSocket(program.url, createHead(token, `Content-Length: ${body.length}`) + body.slice(0, 20));
+        const metrics = async () => (await fetch(`${program.adminUrl}/metrics`)).text();
+        await until(metrics, (text) => text.includes("plantstore_http_requests_pending 1"));
+        program.process.kill(signal);
+        await until(
+          () =>
+            fetch(`${program.url}/livez`).then(
+              () => "answered",
+              () => "refused",
+            ),
+          (outcome) => outcome === "refused",
+        );
+        socket.write(body.slice(20));
+        const answer = await socket.closed;
+        expect(answer).toStartWith("HTTP/1.1 200 OK\r\n");
+        expect(answer).toEndWith('\r\n\r\n{"name":"Half a letter, then the rest"}');
+        expect(await program.process.exited).toBe(0);
+        expect(program.log().map(({ msg }) => msg)).toEqual(["serving", "stopping", "stopped"]);
+        const leftovers = readdirSync(folder.path).filter((name) => join(folder.path, name) === `${path}-wal`);
+        expect(leftovers.filter((name) => statSync(join(folder.path, name)).size > 0)).toEqual([]);
+
+        const again = await start(path);
+        const list = await fetch(`${again.url}/plants?fields=id`, { headers: bearer(token) });
+        expect(await list.text()).toBe('[{"id":7}]');
+      },
+      TIMEOUT_MS,
+    );
+  }
+
+  for (const second of ["SIGTERM", "SIGINT"] as const) {
+    it(
+      `turns /readyz 503 while requests are still taken; a ${second} then ends it at once with exit code 1`,
+      async () => {
+        const path = newPath();
+        const token = await createToken(`sqlite:${path}`, "ann");
+        const program = await start(path, "--drain", "10m");
+        expect(await statusOf(`${program.url}/readyz`)).toBe(200);
+        program.process.kill("SIGTERM");
+        const response = await until(
+          () => fetch(`${program.url}/readyz`),
+          ({ status }) => status !== 200,
+        );
+        expect(response.status).toBe(503);
+        expect(response.headers.get("Retry-After")).toMatch(/^\d+$/);
+        expect(await response.json()).toEqual({ error: 50300, message: expect.any(String) });
+        const list = await fetch(`${program.url}/plants`, { headers: bearer(token) });
+        expect([list.status, list.headers.get("Connection")]).toEqual([200, "close"]);
+        expect(await statusOf(`${program.url}/livez`)).toBe(200);
+        expect(await program.stop(second)).toBe(1);
+      },
+      TIMEOUT_MS / 6,
+    );
+  }
+});
+
+describe("the log", () => {
+  it("has a line with the X-Request-Id for every failure and none for what went well", async () => {
+    const path = newPath();
+    const token = await createToken(`sqlite:${path}`, "ann");
+    const program = await start(path);
+    const headers = (requestId: string) => ({ ...bearer(token), "X-Request-Id": requestId });
+    await fetch(`${program.url}/plants`, { headers: headers("good") });
+    await fetch(`${program.url}/plants?limit=0`, { headers: headers("bad-limit") });
+    await fetch(`${program.url}/plants/1`, { method: "DELETE", headers: headers("no-plant") });
+    const made = (await fetch(`${program.url}/nowhere`)).headers.get("X-Request-Id");
+    await program.stop();
+    const failures = program.log().filter(({ requestId }) => requestId !== undefined);
+    expect(failures).toMatchObject([
+      { level: "warn", requestId: "bad-limit", operation: "listPlants", method: "GET", path: "/plants", owner: "ann" },
+      { level: "warn", requestId: "no-plant", operation: "deletePlant", status: 404, error: "plant_not_found" },
+      { level: "warn", requestId: made, operation: "none", status: 404, path: "/nowhere" },
+    ]);
+  });
+
+  it("has a line for every request with --log requests, and never a token", async () => {
+    const path = newPath();
+    const token = await createToken(`sqlite:${path}`, "ann");
+    const program = await start(path, "--log", "requests");
+    const secret = token.slice("plt_".length);
+    const requests: [path: string, init: RequestInit][] = [
+      [`/plants?access_token=${token}`, {}],
+      [`/plants?limit=${token}&after=${token}`, { headers: bearer(token) }],
+      [`/plants/${token}`, { method: "DELETE", headers: bearer(token) }],
+      [`/${token}/${token}`, {}],
+      [`/plants/plt%5F${secret}`, { method: "DELETE", headers: bearer(token) }],
+      ["/plants", { headers: { ...bearer(token), "X-Request-Id": token } }],
+      ["/plants", { headers: { ...bearer(token), "X-Request-Id": `a${token}b,${token}` } }],
+      ["/plants", { headers: { Authorization: token } }],
+      ["/plants", { headers: { Authorization: `Bearer ${token}, Bearer ${token}` } }],
+      ["/plants", { method: "POST", headers: { ...bearer(token), "Idempotency-Key": `${token} ` }, body: token }],
+      ["/livez", { headers: { Cookie: token, "User-Agent": token, Referer: token } }],
+    ];
+    for (const [target, init] of requests) await fetch(program.url + target, init);
+    await program.stop();
+    const lines = program.log().filter(({ requestId }) => requestId !== undefined);
+    expect(lines).toHaveLength(requests.length);
+    expect(lines.filter((line) => JSON.stringify(line).includes(secret))).toEqual([]);
+    expect(lines.map(({ status }) => status)).toEqual([401, 400, 400, 404, 400, 200, 200, 401, 400, 400, 200]);
+  });
+});
+
+describe("a running server", () => {
+  it("refuses a token that a command revoked, and goes on taking the others", async () => {
+    const path = newPath();
+    const program = await start(path);
+    const [token, other] = [await createToken(`sqlite:${path}`, "ann"), await createToken(`sqlite:${path}`, "ann")];
+    const list = (each: string) => statusOf(`${program.url}/plants`, { headers: bearer(each) });
+    expect([await list(token), await list(other)]).toEqual([200, 200]);
+    expect((await run(["token", "revoke", token, "--database", `sqlite:${path}`])).exitCode).toBe(0);
+    expect(
+      await until(
+        () => list(token),
+        (status) => status !== 200,
+      ),
+    ).toBe(401);
+    expect(await list(other)).toBe(200);
+  });
+
+  it("shows /metrics on the admin listener only, and the plants on the other only", async () => {
+    const program = await start(newPath());
+    expect([await statusOf(`${program.url}/metrics`), await statusOf(`${program.adminUrl}/plants`)]).toEqual([
+      404, 404,
+    ]);
+    await fetch(`${program.url}/livez`);
+    const metrics = await fetch(`${program.adminUrl}/metrics`);
+    expect(metrics.headers.get("Content-Type")).toStartWith("text/plain");
+    expect(await metrics.text()).toMatch(
+      /^plantstore_http_request_duration_seconds_count\{.*operation="livez".*\} 1$/m,
+    );
+    const without = await start(newPath(), "--admin-port", "off");
+    expect(without.adminUrl).toBeUndefined();
+  });
+
+  it(
+    "closes connections that stall, wherever they do",
+    async () => {
+      const path = newPath();
+      const token = await createToken(`sqlite:${path}`, "ann");
+      const program = await start(path, "--idle-timeout", "1s");
+      const stalls = {
+        "before a request": "",
+        "in the headers": "GET /livez HTTP/1.1\r\nHost: x\r\nX-Slow",
+        "in a body": `${createHead(token, "Content-Length: 40")}{"id": 1,`,
+        "in a chunked body": `${createHead(token, "Transfer-Encoding: chunked")}9\r\n{"id": 1,\r\n`,
+        "between requests": "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n",
+      };
+      const answers = Object.values(stalls).map((text) => openSocket(program.url, text).closed);
+      expect((await Promise.all(answers)).map((answer) => answer.includes(" 200 OK"))).toEqual([
+        ...Array<boolean>(4).fill(false),
+        true,
+      ]);
+      expect(await statusOf(`${program.url}/plants`, { headers: bearer(token) })).toBe(200);
+    },
+    TIMEOUT_MS,
+  );
+});
