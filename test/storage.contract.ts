@@ -38,6 +38,23 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
     const insertAll = (owner: string, plants: readonly NewPlant[]) =>
       Promise.all(plants.map((plant) => storage.insertPlant(owner, plant, undefined)));
 
+    describe("revision", () => {
+      it("is another one before a write to the owner's plants is answered, or is never given", async () => {
+        const [owner, other] = [newOwner(), newOwner()];
+        const changes = [
+          () => storage.insertPlant(owner, { id: 1n, name: "Sage" }, undefined),
+          () => storage.removePlant(owner, 1n),
+        ];
+        for (const change of changes) {
+          const [before, elsewhere] = [storage.revision(owner), storage.revision(other)];
+          await change();
+          if (before === undefined) expect(storage.revision(owner)).toBeUndefined();
+          else expect(storage.revision(owner)).not.toBe(before);
+          expect(storage.revision(other)).toBe(elsewhere);
+        }
+      });
+    });
+
     describe("insertPlant", () => {
       it("tells inserted, repeated and taken apart for every pair of key, name and tag", async () => {
         const creates = [undefined, "k", "K"].flatMap((key) =>
