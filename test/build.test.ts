@@ -1,0 +1,46 @@
+import { afterAll, beforeAll, describe, expect, it } from "bun:test";
+import { join } from "node:path";
+import { track } from "./support/program.ts";
+import { temporaryFolder } from "./support/service.ts";
+
+const root = join(import.meta.dir, "..");
+const TIMEOUT_MS = 120_000;
+
+describe("npm run build", () => {
+  const folder = temporaryFolder();
+  beforeAll(async () => {
+    const build = track(Bun.spawn(["npm", "run", "build"], { cwd: root, stdout: "ignore", stderr: "ignore" }));
+    expect(await build.exited).toBe(0);
+  }, TIMEOUT_MS);
+  afterAll(() => folder.remove());
+
+  it(
+    "makes one file that serves, reference page and all, with nothing else around it",
+    async () => {
+      const program = join(folder.path, "plantstore");
+      await Bun.write(program, Bun.file(join(root, "dist/plantstore")), { mode: 0o755 });
+      const args = ["serve", "--port", "0", "--admin-port", "off"];
+      const options = { cwd: folder.path, env: {}, stdin: "ignore", stdout: "pipe", stderr: "ignore" } as const;
+      const server = track(Bun.spawn([program, ...args], options));
+      const { value } = await server.stdout.getReader().read();
+      const [, url, token] = /ready at (\S+).*?(plt_\w+)/s.exec(new TextDecoder().decode(value)) ?? [];
+      const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
+      const body = '{"id": 9223372036854775807, "name": "Clarkia"}';
+      expect((await fetch(`${url}/plants`, { method: "POST", headers, body })).status).toBe(200);
+      expect(await (await fetch(`${url}/plants?fields=id`, { headers })).text()).toBe('[{"id":9223372036854775807}]');
+      for (const path of ["/", "/docs", "/docs/docs.js", "/docs/swagger-ui-bundle.js", "/openapi.json"]) {
+        expect((await fetch(url + path)).status).toBe(200);
+      }
+      server.kill("SIGTERM");
+      expect(await server.exited).toBe(0);
+    },
+    TIMEOUT_MS,
+  );
+
+  it("makes the client as a package", async () => {
+    const { exports } = await Bun.file(join(root, "package.json")).json();
+    const client = await import(join(root, exports["."].default));
+    expect(Object.keys(client).toSorted()).toEqual(["ConnectionError", "PlantStoreClient", "PlantStoreError"]);
+    expect(await Bun.file(join(root, exports["."].types)).text()).toContain("PlantStoreClient");
+  });
+});
