@@ -5,8 +5,10 @@ import type { Storage } from "./storage/storage.ts";
 
 /** Plants that one read of the database takes: half a millisecond of work, so that no list holds up the others. */
 const CHUNK_LENGTH = 500;
-/** A page is gathered in memory before it is answered, and ends early when its texts come to so many characters. */
-const MAX_PAGE_CHARACTERS = 8 * 1024 * 1024;
+/** A page is gathered in memory before it is answered, and ends early when it comes to so many characters. */
+const MAX_PAGE_CHARACTERS = 4 * 1024 * 1024;
+/** What a plant counts for besides its name and tag. */
+const CHARACTERS_PER_PLANT = 64;
 
 /** One page of a list: `next` is the id to go on after, absent when no plant remains. */
 export interface Page {
@@ -66,8 +68,9 @@ export class App {
       plants.push(...chunk);
       if (isLast) return { plants };
       after = plants.at(-1)?.id as PlantId;
-      characters += chunk.reduce((sum, { name, tag = "" }) => sum + name.length + tag.length, 0);
+      characters += chunk.reduce((sum, { name, tag = "" }) => sum + name.length + tag.length + CHARACTERS_PER_PLANT, 0);
       if (plants.length === limit || characters > MAX_PAGE_CHARACTERS) return { plants, next: after };
+      await othersTurn();
     }
   }
 
@@ -77,10 +80,14 @@ export class App {
    * @throws AppError `unavailable`
    */
   async *listAll(owner: Owner, filter: PlantFilter): AsyncGenerator<Page, void> {
-    let page: Page = { plants: [], ...(filter.after === undefined ? {} : { next: filter.after }) };
+    let { after } = filter;
     do {
-      page = await this.listPage(owner, { ...filter, after: page.next }, CHUNK_LENGTH);
+      const page = await this.listPage(owner, { ...filter, after }, CHUNK_LENGTH);
       yield page;
-    } while (page.next !== undefined);
+      after = page.next;
+    } while (after !== undefined);
   }
 }
+
+/** Lets the requests that came in meanwhile have their turn. */
+const othersTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));

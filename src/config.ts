@@ -115,7 +115,7 @@ export const SETTINGS = {
     variable: "PLANTSTORE_TOKEN",
     unit: "token",
     help: "token to use; the variable keeps it out of the process list",
-    rule: "must be a token: plt_ and 36 letters or digits (see `plantstore token create`)",
+    rule: "must be a token as `plantstore token create` prints it",
     parse: (text) => (/^[\x21-\x7e]+$/.test(text) ? text : undefined),
   }),
 };

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { PlantStoreClient } from "../src/client/index.ts";
+import { ID_MIN } from "../src/domain/plant.ts";
 import {
   commandLine,
   createToken,
@@ -280,6 +282,23 @@ describe("plantstore import and export", () => {
     expect(noArray.stderr).toMatch(/^plantstore: .*array.*\n$/);
   });
 
+  it("count a plant as imported that is there already, whoever created it", async () => {
+    const token = await newToken();
+    const client = new PlantStoreClient({ url: server.url, token });
+    await client.createPlant({ id: ID_MIN, name: "Sage", tag: "" });
+    await client.createPlant({ id: 2n, name: "Sage" });
+    const rows = [
+      `{"id":${ID_MIN},"name":"Sage","tag":""}`,
+      '{"id":2,"name":"Sage","tag":""}',
+      '{"id":3,"name":"Sage"}',
+    ];
+    const { exitCode, stdout, stderr } = await plants(token, ["import", newFile("ndjson", rows.join("\n"))]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "2 plants imported\n" });
+    expect(stderr).toBe(
+      "line 2: id 2 is already in use: choose another, or delete that plant first\nplantstore: 1 row was refused\n",
+    );
+  });
+
   it("let the first of several rows with one id win: the others wait until it is answered", async () => {
     const token = await newToken();
     const rows = Array.from({ length: 300 }, (_, n) => `{"id":${n % 3},"name":"row ${n}"}`);
@@ -289,11 +308,13 @@ describe("plantstore import and export", () => {
       port: 0,
       hostname: "127.0.0.1",
       async fetch(request) {
+        const url = request.url.replace(/^http:..[^/]*/, server.url);
+        if (request.method === "GET") return fetch(url, { headers: request.headers });
         const body = await request.text();
         const { id } = JSON.parse(body) as { id: number };
         hasOverlap ||= underway.has(id);
         underway.add(id);
-        const answer = await fetch(`${server.url}/plants`, { method: "POST", headers: request.headers, body });
+        const answer = await fetch(url, { method: "POST", headers: request.headers, body });
         underway.delete(id);
         return answer;
       },

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, it } from "bun:test";
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { AppError } from "../src/domain/error.ts";
 import type { NewPlant } from "../src/domain/plant.ts";
@@ -152,6 +152,15 @@ describe("one server on a SQLite file", () => {
     await expect(open(path, true)).rejects.toThrow("another server");
     await server.close();
     await (await open(path, true)).close();
+  });
+
+  it("keeps a second server off that comes by another name", async () => {
+    const path = newPath();
+    const storage = await open(path, true);
+    const alias = join(dirname(path), "alias.db");
+    symlinkSync(path, alias);
+    expect((await open(alias, true).catch(String)).toString()).toMatch(/another server is running/);
+    await storage.close();
   });
 
   it(

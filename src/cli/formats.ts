@@ -10,7 +10,7 @@ import { idTextFault, type NewPlant, parseNewPlant, parsePlantId } from "../doma
 export const FORMATS = ["ndjson", "csv", "json"] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** A row of a file: the plant it holds, or what is wrong with it. `line` counts from 1; in a JSON array, items. */
+/** A row of a file: the plant it holds, or what is wrong with it. `line` counts from 1; in a JSON array, elements. */
 export type Row = { readonly line: number } & ({ readonly plant: NewPlant } | { readonly fault: string });
 
 /** A line longer than this is no plant: the longest one, with every character escaped, is under 16 KiB. */
@@ -35,7 +35,7 @@ export async function* writeRows(plants: AsyncIterable<NewPlant>, format: Format
   let separator = "[\n";
   for await (const { id, name, tag } of plants) {
     // An empty tag is quoted and no tag is not: so both survive.
-    if (format === "csv") yield csvLines([[String(id), name, tag]], { quoted_match: /^$/ });
+    if (format === "csv") yield csvLines([[String(id), name, tag]], { quoted_match: /^$|\r/ });
     else if (format === "ndjson") yield `${stringifyJson({ id, name, tag })}\n`;
     else yield `${separator}${stringifyJson({ id, name, tag })}`;
     separator = ",\n";
@@ -58,21 +58,29 @@ async function* readNdjson(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Row
 }
 
 async function* readJsonArray(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Row, void> {
-  const items = parseJson((await Array.fromAsync(decode(bytes))).join(""));
-  if (!Array.isArray(items)) throw new Error("the file must be one JSON array");
-  for (const [index, item] of items.entries()) yield toRow(index + 1, item);
+  const elements = parseJson((await Array.fromAsync(decode(bytes))).join(""));
+  if (!Array.isArray(elements)) throw new Error("the file must be one JSON array");
+  for (const [index, element] of elements.entries()) yield toRow(index + 1, element);
 }
 
 async function* readCsv(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Row, void> {
-  const options = { bom: true, info: true, relax_column_count: true, skip_empty_lines: true, cast: toCell };
+  const options = {
+    bom: true,
+    info: true,
+    record_delimiter: ["\r\n", "\n"],
+    relax_column_count: true,
+    skip_empty_lines: true,
+    cast: toCell,
+  };
   const parser = pipeline(Readable.from(decode(bytes)), parseCsv(options), () => {});
   let columns: string[] | undefined;
   for await (const { record, info } of parser as AsyncIterable<{ record: Cell[]; info: { lines: number } }>) {
     if (columns === undefined) {
       columns = record.map((cell) => cell?.toLowerCase() ?? "");
       const missing = ["id", "name"].filter((name) => !columns?.includes(name));
-      if (missing.length > 0)
-        throw new Error(`the first line must name the columns: ${missing.join(" and ")} not found`);
+      if (missing.length > 0 || new Set(columns).size < columns.length) {
+        throw new Error("the first line must name the columns, each once, id and name among them");
+      }
     } else if (record.length !== columns.length) {
       yield { line: info.lines, fault: `the line must have ${columns.length} columns, as the first one has` };
     } else {
@@ -84,6 +92,7 @@ async function* readCsv(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Row, v
       else yield toRow(info.lines, { id: parsedId, name, tag });
     }
   }
+  if (columns === undefined) throw new Error("the file is empty: its first line must name the columns");
 }
 
 /** A cell without quotes and without text holds nothing; with quotes it holds an empty text. */

@@ -1,6 +1,6 @@
 import { PlantStoreClient, PlantStoreError } from "../client/index.ts";
 import { readConfig } from "../config.ts";
-import type { NewPlant, PlantId } from "../domain/plant.ts";
+import { ID_MIN, type NewPlant, type PlantId } from "../domain/plant.ts";
 import { command } from "./command.ts";
 import { chooseFormat, FORMATS, type Row, readRows } from "./formats.ts";
 import { openProgress } from "./progress.ts";
@@ -51,13 +51,13 @@ async function importFile(file: string, flags: Record<string, unknown>): Promise
     await importRows(client, readRows(counted(), format), tally, () => progress.update(bytesRead, tally.imported));
   } catch (error) {
     throw new Error(
-      `${(error as Error).message}; stopped after ${tally.imported} plants: run the same import again to go on`,
+      `${(error as Error).message}; stopped after ${tally.imported} plants; the same import can be run again`,
     );
   } finally {
     progress.stop();
   }
   console.log(`${tally.imported} plants imported`);
-  if (tally.refused > 0) throw new Error(`${tally.refused} rows were refused`);
+  if (tally.refused > 0) throw new Error(`${tally.refused} ${tally.refused === 1 ? "row was" : "rows were"} refused`);
 }
 
 async function importRows(
@@ -106,7 +106,18 @@ async function send(client: PlantStoreClient, plant: NewPlant, signal: AbortSign
     await client.createPlant(plant, { idempotencyKey: `import-${plant.id}`, signal });
     return undefined;
   } catch (error) {
-    if (error instanceof PlantStoreError && error.status === 400) return error.message;
-    throw error;
+    if (!(error instanceof PlantStoreError) || error.status !== 400) throw error;
+    const isThere = error.code === "duplicate_id" && (await has(client, plant, signal));
+    return isThere ? undefined : error.message;
   }
+}
+
+/** Whether the server has this very plant, whoever created it. A token that may not read cannot know. */
+async function has(client: PlantStoreClient, { id, name, tag }: NewPlant, signal: AbortSignal): Promise<boolean> {
+  const after = id === ID_MIN ? undefined : id - 1n;
+  const [found] = await client.listPage({ after, limit: 1, signal }).then(
+    ({ plants }) => plants,
+    () => [],
+  );
+  return found?.id === id && found.name === name && found.tag === tag;
 }

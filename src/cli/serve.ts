@@ -45,9 +45,8 @@ async function serve(config: ServeConfig): Promise<void> {
   const tokens = new Tokens(storage);
   const stopping = stopSignal();
   const server = listen(config, storage, tokens, log);
-  const noting = setInterval(() => {
-    tokens.noteUses().catch((error) => log.events.warn({ err: error }, "uses of tokens not noted"));
-  }, NOTE_USES_EVERY_MS);
+  const noteUses = () => tokens.noteUses().catch((err) => log.events.warn({ err }, "uses of tokens not noted"));
+  const noting = setInterval(noteUses, NOTE_USES_EVERY_MS);
   const secret = await tokens.createFirst({ owner: "default", scopes: SCOPES, label: "first token" });
   console.log(`Plant Store is ready at ${server.url}${secret === undefined ? "" : introduce(secret, server.url)}`);
 
@@ -55,7 +54,7 @@ async function serve(config: ServeConfig): Promise<void> {
   setTimeout(() => process.exit(1), config.drain + config.stopTimeout + STOP_GRACE_MS).unref();
   await server.stop();
   clearInterval(noting);
-  await tokens.noteUses();
+  await noteUses();
   await storage.close();
   log.events.info("stopped");
 }
@@ -72,7 +71,7 @@ function listen(config: ServeConfig, storage: Storage, tokens: Tokens, log: Log)
     port: config.port,
     routes: routes(new App(storage), readiness),
     onAnswer: (answer) => {
-      metrics.observe(answer);
+      if (!answer.isBreak) metrics.observe(answer);
       if (answer.error !== undefined || config.log === "requests") logAnswer(log.requests, answer);
     },
   });
@@ -93,7 +92,7 @@ function listen(config: ServeConfig, storage: Storage, tokens: Tokens, log: Log)
   };
 }
 
-/** One line for a request: what failed and why, or just that it was answered. */
+/** One line for a request: what failed and why, or just that it was answered; one more when the answer broke off. */
 function logAnswer(log: Log["requests"], { call, operation, status, durationMs, error }: Answer): void {
   const { request, requestId, owner } = call;
   const path = redact(request.url.replace(/^https?:\/\/[^/]*|\?.*$/g, ""));

@@ -1,5 +1,6 @@
-import { PlantStoreError } from "./errors.ts";
+import { ConnectionError, PlantStoreError } from "./errors.ts";
 
+/** How patient a client is. */
 export interface RetryOptions {
   /** How often a request is sent at most. Default: 5. */
   readonly attempts: number;
@@ -34,7 +35,8 @@ export async function retrying<Result>(
 
 /** Whether the same request may well succeed a little later. */
 const isPassing = (error: unknown): boolean =>
-  !(error instanceof PlantStoreError) || error.status === 429 || error.status >= 500;
+  error instanceof ConnectionError ||
+  (error instanceof PlantStoreError && (error.status === 429 || error.status >= 500));
 
 function wait(delayMs: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve, reject) => {

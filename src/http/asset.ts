@@ -7,7 +7,7 @@ const CONTENT_SECURITY_POLICY =
 interface Content {
   readonly plain: Uint8Array<ArrayBuffer>;
   readonly gzipped: Uint8Array<ArrayBuffer>;
-  readonly etag: string;
+  readonly hash: string;
 }
 
 /** Serves content that is loaded at the first request for it and kept; clients revalidate it (RFC 9110, 13.1.2). */
@@ -18,9 +18,15 @@ export function asset(
   let loading: Promise<Content> | undefined;
   return async ({ request, requestId }) => {
     loading ??= load().then(prepare);
-    const { plain, gzipped, etag } = await loading;
-    const takesGzip = /\bgzip\b/.test(request.headers.get("accept-encoding") ?? "");
-    const isKnown = request.headers.get("if-none-match")?.includes(etag) ?? false;
+    const { plain, gzipped, hash } = await loading.catch((error) => {
+      loading = undefined;
+      throw error;
+    });
+    const takesGzip = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(request.headers.get("accept-encoding") ?? "");
+    const etag = `"${hash}${takesGzip ? "-gzip" : ""}"`;
+    const isKnown = (request.headers.get("if-none-match") ?? "")
+      .split(/\s*,\s*/)
+      .some((tag) => tag === etag || tag === "*");
     const body = takesGzip ? gzipped : plain;
     return new Response(isKnown ? null : body, {
       status: isKnown ? 304 : 200,
@@ -46,5 +52,5 @@ export function fileAsset(path: string): (call: Call) => Promise<Response> {
 }
 
 function prepare(plain: Uint8Array<ArrayBuffer>): Content {
-  return { plain, gzipped: Bun.gzipSync(plain), etag: `"${Bun.hash(plain).toString(36)}"` };
+  return { plain, gzipped: Bun.gzipSync(plain), hash: Bun.hash(plain).toString(36) };
 }

@@ -3,8 +3,11 @@ import type { Tokens } from "../tokens.ts";
 import { HttpError } from "./errors.ts";
 
 const CHALLENGE = 'Bearer realm="plantstore"';
-/** A second credential in a header that stood twice, which HTTP joins with a comma (RFC 9110, 5.3). */
-const SECOND_CREDENTIAL = /^\s*,|,\s*[\w!#$%&'*.^`|~+-]+ +[^\s=,]/;
+/**
+ * A header that stood twice comes joined with a comma and a space (RFC 9110, 5.3). After a bearer token that can only be
+ * a second credential; other schemes use commas themselves.
+ */
+const SECOND_CREDENTIAL = /^\s*,|^bearer\b.*,(?:\s|$)|,\s*[\w!#$%&'*.^`|~+-]+ +[^\s=,]/i;
 
 /**
  * Lets a request in when its bearer token has the scope (RFC 6750). Comes before anything else about the request.

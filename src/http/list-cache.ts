@@ -29,10 +29,10 @@ export class ListCache {
   set(owner: Owner, url: string, answered: Answered): void {
     if (answered.body.length > MAX_BODY_CHARACTERS) return;
     const key = keyOf(owner, url);
-    this.#characters += answered.body.length - (this.#answers.get(key)?.body.length ?? -key.length);
+    this.#characters += sizeOf(key, answered) - sizeOf(key, this.#answers.get(key));
     if (this.#characters > MAX_CHARACTERS) {
       this.#answers.clear();
-      this.#characters = key.length + answered.body.length;
+      this.#characters = sizeOf(key, answered);
     }
     this.#answers.set(key, answered);
   }
@@ -40,3 +40,6 @@ export class ListCache {
 
 /** Unambiguous: no URL has a line feed in it. */
 const keyOf = (owner: Owner, url: string): string => `${url}\n${owner}`;
+
+const sizeOf = (key: string, answered: Answered | undefined): number =>
+  answered === undefined ? 0 : key.length + answered.body.length + (answered.headers["Link"]?.length ?? 0);

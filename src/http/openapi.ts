@@ -30,7 +30,7 @@ const HEADERS_BY_STATUS: Record<number, readonly string[]> = {
   503: ["Retry-After"],
 };
 
-/** The interface description, OpenAPI 3.1.0, as a JSON text: made from the schemas that validate the requests. */
+/** The interface description, OpenAPI 3.1.0, as a JSON text: its limits are those that the domain checks by. */
 export function describeApi(): string {
   return stringifyJson(
     {

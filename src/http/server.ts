@@ -1,4 +1,4 @@
-import { AppError } from "../domain/error.ts";
+import { AppError, ERRORS, statusOf } from "../domain/error.ts";
 import type { Tokens } from "../tokens.ts";
 import { authorize } from "./auth.ts";
 import { type Call, requestIdOf } from "./call.ts";
@@ -15,11 +15,11 @@ export interface ServerOptions {
   readonly idleTimeoutSeconds: number;
   readonly routes: readonly Route[];
   readonly tokens: Tokens;
-  /** Called once for every request, with what was thrown when it failed. */
+  /** Called for every request once its answer begins, and once more when the answer breaks off. */
   onAnswer(answer: Answer): void;
 }
 
-/** What is known of a request once its answer begins. */
+/** What is known of a request. */
 export interface Answer {
   readonly call: Call;
   /** Which route it took: `createPlant`, `livez`...; `none` when there is none for it. */
@@ -28,6 +28,8 @@ export interface Answer {
   /** Milliseconds from the first look at the request. */
   readonly durationMs: number;
   readonly error: AppError | undefined;
+  /** Whether the answer had begun, with another status, when the error broke it off. */
+  readonly isBreak: boolean;
 }
 
 type Methods = ReadonlyMap<string, Route>;
@@ -87,10 +89,13 @@ export class HttpServer {
   async #answer(request: Bun.BunRequest, methods: Methods): Promise<Response> {
     const startedMs = performance.now();
     let operation = "none";
-    const onBreak = (thrown: unknown) => report(200, toPublicError(thrown));
+    const onBreak = (thrown: unknown) => {
+      const error = toPublicError(thrown);
+      report(statusOf(ERRORS[error.code].number), error, true);
+    };
     const call = { request, requestId: requestIdOf(request), owner: "", onBreak };
-    const report = (status: number, error: AppError | undefined) =>
-      this.#options.onAnswer({ call, operation, status, durationMs: performance.now() - startedMs, error });
+    const report = (status: number, error: AppError | undefined, isBreak: boolean) =>
+      this.#options.onAnswer({ call, operation, status, durationMs: performance.now() - startedMs, error, isBreak });
     let response: Response;
     let error: AppError | undefined;
     try {
@@ -105,7 +110,7 @@ export class HttpServer {
       response = errorResponse(call, error);
     }
     if (this.#isDraining) response.headers.set("Connection", "close");
-    report(response.status, error);
+    report(response.status, error, false);
     return response;
   }
 

@@ -76,7 +76,7 @@ describe.each(OPERATIONS)("access to %s", (_operation, scope, method, path, send
     for (const secret of [
       ...["", "x", "plt_", `plt_${"0".repeat(36)}`, "é", "a,b", "a=b"],
       ...[token.slice(0, -1) + last, swapped, `${token}0`, token.slice(0, -1), token.slice(4), token.toUpperCase()],
-      ...[`${token} ${token}`, `"${token}"`, `${token}, ${token}`, `plt-${token.slice(4)}`],
+      ...[`${token} ${token}`, `"${token}"`, `${token},${token}`, `plt-${token.slice(4)}`],
     ]) {
       const reply = await send({ Authorization: `Bearer ${secret}` });
       expect(challengeOf(reply)).toEqual(refusal(40101, ', error="invalid_token"'));
@@ -125,6 +125,10 @@ describe("access", () => {
     ["a second scheme after it", (token) => [`Bearer ${token}`, "Basic YTpi"]],
     ["a second scheme before it", (token) => ["Basic YTpi", `Bearer ${token}`]],
     ["an unknown token before it", (token) => [`Bearer ${mintSecret()}`, `Bearer ${token}`]],
+    ["a second word", (token) => [`Bearer ${token}`, "x"]],
+    ["an empty one after it", (token) => [`Bearer ${token}`, ""]],
+    ["an empty one before it", (token) => ["", `Bearer ${token}`]],
+    ["both in one line", (token) => [`Bearer ${token}, ${token}`]],
     ["three", (token) => [`Bearer ${token}`, `Bearer ${token}`, `Bearer ${token}`]],
   ])("is refused with 400 with two credentials: %s", async (_what, credentials) => {
     const token = await service.token();

@@ -1,6 +1,6 @@
 import { type Database, SQLiteError } from "bun:sqlite";
-import { mkdirSync } from "node:fs";
-import { dirname } from "node:path";
+import { existsSync, mkdirSync, realpathSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
 import type { NewPlant, Owner, PlantId } from "../../domain/plant.ts";
 import { ID_MAX, ID_MIN } from "../../domain/plant.ts";
 import type { Scope, Token } from "../../domain/token.ts";
@@ -35,18 +35,24 @@ interface TokenRow {
  */
 export async function openSqlite(path: string, { forServer }: { forServer: boolean }): Promise<Storage> {
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-  const lock = forServer ? lockForServer(path) : undefined;
+  const file = realPath(path);
+  const lock = forServer ? lockForServer(file) : undefined;
   let db: Database | undefined;
   try {
-    db = connect(path);
+    db = connect(file);
     migrate(db);
     makeDurable(db);
-    return new SqliteStorage(db, await Writer.open(path), lock);
+    return new SqliteStorage(db, await Writer.open(file), lock);
   } catch (error) {
     db?.close(true);
     lock?.release();
     throw error;
   }
+}
+
+/** The file itself, through any links, so that all who open it meet at one lock. */
+function realPath(path: string): string {
+  return existsSync(path) ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path));
 }
 
 /** Reads on the caller's thread, which in WAL mode wait for nothing; writes through the {@link Writer}. */

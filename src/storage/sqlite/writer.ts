@@ -7,6 +7,8 @@ import type { Write, Writes } from "./writes.ts";
 const MAX_WAITING = 4_096;
 /** Writes that one transaction takes, so that no group keeps the next one waiting for long. */
 const MAX_GROUP = 1_024;
+/** How long the thread may take for one group, the wait for another process included. A disk that hangs longer is lost. */
+const DEADLINE_MS = 20_000;
 
 interface Pending {
   readonly write: Write;
@@ -91,10 +93,12 @@ export class Writer {
   }
 
   async #ask(request: Request): Promise<readonly unknown[]> {
-    const reply = await new Promise<Reply>((resolve) => {
-      this.#answer = resolve;
-      this.#thread.postMessage(JSON.stringify(request));
-    });
+    const { promise, resolve } = Promise.withResolvers<Reply>();
+    const timer = setTimeout(() => this.#end(`the disk has not answered for ${DEADLINE_MS} ms`), DEADLINE_MS);
+    this.#answer = resolve;
+    this.#thread.postMessage(JSON.stringify(request));
+    const reply = await promise;
+    clearTimeout(timer);
     if ("failure" in reply) throw toAppError(reply.failure.code, reply.failure);
     return reply.results;
   }
