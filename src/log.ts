@@ -33,3 +33,10 @@ export function redact(text: string): string {
   );
   return decoded.includes("plt_") ? decoded.replace(/plt_[0-9A-Za-z]+/g, "plt_...") : text;
 }
+
+/** The URL of a database, fit for the log: without user, password and parameters, any of which may be secret. */
+export function withoutSecrets(databaseUrl: string): string {
+  if (databaseUrl.startsWith("sqlite:")) return databaseUrl;
+  const { protocol, host, pathname } = new URL(databaseUrl);
+  return `${protocol}//${host}${pathname}`;
+}
