@@ -145,6 +145,25 @@ describe("a PostgreSQL database at its opening", () => {
   });
 });
 
+describe("a list from PostgreSQL", () => {
+  it("reads no more than it returns, however little the server knows of its tables", () =>
+    withDatabase(async (database) => {
+      const storage = await open(database.url);
+      await database.query(`ALTER TABLE plants SET (autovacuum_enabled = false);
+        INSERT INTO plants SELECT 'ann', n, 'Fern', CASE n % 2 WHEN 0 THEN 'even' END FROM generate_series(1, 20000) n`);
+      for (let n = 0n; n < 20n; n++) {
+        expect(await storage.selectPlants("ann", { limit: 10, after: n })).toHaveLength(10);
+        expect(await storage.selectPlants("ann", { limit: 10, tag: "even" })).toHaveLength(10);
+      }
+      await storage.close();
+      const countReads = "SELECT idx_tup_read::int AS count FROM pg_stat_user_indexes WHERE relname = 'plants'";
+      // A server counts the reads of a connection when it ends, a moment after this side has let it go.
+      let reads: { count: number }[] = [];
+      while (!reads.some(({ count }) => count > 0)) reads = await database.query<{ count: number }>(countReads);
+      for (const { count } of reads) expect(count).toBeLessThan(1_000);
+    }));
+});
+
 describe("PostgreSQL while another program holds a lock", () => {
   it("refuses a write that waits too long, changes nothing, and keeps its connection", () =>
     withStorage(async (storage, { holding, query }) => {

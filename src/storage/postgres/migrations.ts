@@ -45,9 +45,9 @@ const SCHEMA_TABLE = `
  * @throws Error when the database belongs to a newer version or to another program; it is left untouched.
  */
 export async function migrate({ url, queryTimeoutMs }: ServerOptions): Promise<void> {
-  const client = newClient({ url, queryTimeoutMs: Math.max(MIGRATION_TIMEOUT_MS, queryTimeoutMs) });
+  const client = newClient({ url, queryTimeoutMs });
   try {
-    const session = await withinTime(reserve(client), queryTimeoutMs);
+    const session = await withinTime(reserve(client, MIGRATION_TIMEOUT_MS), queryTimeoutMs);
     await withinTime(takeSteps(session), MIGRATION_TIMEOUT_MS);
   } finally {
     await client.close({ timeout: 0 });
@@ -112,7 +112,7 @@ async function retryRaces<Result>(attempt: () => Promise<Result>): Promise<Resul
     try {
       return await attempt();
     } catch (error) {
-      const isRace = ["23505", "42P07", "40001", "40P01"].includes(sqlState(error) ?? "");
+      const isRace = ["23505", "42P07", "42710", "40001", "40P01"].includes(sqlState(error) ?? "");
       if (!isRace || attempts === MAX_ATTEMPTS) throw error;
       await Bun.sleep(Math.random() * 2 ** attempts);
     }

@@ -54,7 +54,7 @@ class Connection {
   async #open(timeoutMs: number): Promise<ReservedSQL> {
     const expiry = expireAfter(timeoutMs, () => {});
     try {
-      const session = await Promise.race([reserve(this.#client), expiry.promise]);
+      const session = await Promise.race([reserve(this.#client, timeoutMs), expiry.promise]);
       this.isOpen = true;
       this.wasOpen = true;
       return session;
