@@ -24,6 +24,7 @@ const RULES: readonly Rule[] = [
   { part: "src/storage/storage.ts", may: [], mayType: ["src/domain/"] },
   { part: "src/storage/open.ts", may: ["src/storage/"] },
   { part: "src/storage/sqlite/", may: ["src/domain/", "node:", "bun:sqlite"], mayType: ["src/storage/storage.ts"] },
+  { part: "src/storage/postgres/", may: ["src/domain/", "bun"], mayType: ["src/storage/storage.ts"] },
   {
     part: "src/http/",
     may: ["src/domain/", "src/app.ts", "src/web/", "package.json", "node:", "packages"],

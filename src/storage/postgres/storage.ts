@@ -104,6 +104,11 @@ class PostgresStorage implements Storage {
     return rows.map(({ id, name, tag }) => (tag === null ? { id, name } : { id, name, tag }));
   }
 
+  /** Other servers write too. */
+  revision(): undefined {
+    return undefined;
+  }
+
   async insertToken(token: Token): Promise<void> {
     await this.#writes.query(INSERT_TOKEN, tokenValues(token));
   }
