@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
+import { type AddressInfo, createServer } from "node:net";
 import { openStorage } from "../src/storage/open.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import { type PostgresDatabase, type PostgresServer, startPostgres } from "./support/postgres.ts";
+import { startProxy } from "./support/proxy.ts";
 
 const TIMEOUT_MS = 60_000;
 const QUERY_TIMEOUT_MS = 1_000;
@@ -163,6 +165,30 @@ describe("a connection to PostgreSQL that is lost", () => {
     TIMEOUT_MS,
   );
 
+  it("after the server did a write, but before it said so, leaves the outcome unknown", async () => {
+    await healed();
+    const proxy = await startProxy(database.url);
+    const cut = await openStorage(proxy.url, { forServer: true, poolSize: 2 });
+    // The statement is prepared now: the next reply is that of the write itself.
+    await cut.insertPlant("cut", { id: 1n, name: "Fern" }, undefined);
+    await cut.removePlant("cut", 2n);
+    for (const work of [
+      () => cut.insertPlant("cut", { id: 2n, name: "Fern" }, undefined),
+      () => cut.removePlant("cut", 1n),
+    ]) {
+      proxy.cutNextReply();
+      expect(await failureOf(work())).toMatchObject(UNAVAILABLE);
+      expect(await failureOf(cut.insertPlant("cut", { id: 9n, name: "Fern" }, "k"))).toBeOneOf([
+        "inserted",
+        "repeated",
+      ]);
+      await cut.removePlant("cut", 9n);
+    }
+    expect((await storage.selectPlants("cut", { limit: 9 })).map(({ id }) => id)).toEqual([2n]);
+    await cut.close();
+    proxy.stop();
+  });
+
   it("while it was idle is not used again", async () => {
     await warmUp();
     await database.query(
@@ -171,6 +197,17 @@ describe("a connection to PostgreSQL that is lost", () => {
     while ((await backends()).length > 0);
     await healed();
     await Promise.all(askEverything());
+  });
+});
+
+describe("an address that takes connections and never says a word", () => {
+  it("is no database, and told so in time", async () => {
+    const silent = createServer(() => {});
+    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
+    const { port } = silent.address() as AddressInfo;
+    const opening = openStorage(`postgres://127.0.0.1:${port}/plants`, { forServer: true, queryTimeoutMs: 500 });
+    await expect(opening).rejects.toThrow("did not answer");
+    silent.close();
   });
 });
 
