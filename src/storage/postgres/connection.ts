@@ -63,7 +63,7 @@ function serverFault({ is_standby, encoding, synchronous_commit, fsync }: Server
 export const sqlState = (error: unknown): string | undefined =>
   error instanceof SQL.PostgresError ? error.errno : undefined;
 
-/** Whether the connection is of no more use: it broke, its server stops, or its server turned read-only. */
+/** Whether the connection is of no more use: it broke or is silent, its server stops, or turned read-only. */
 export function endsConnection(error: unknown): boolean {
   return /^(08|57P|25006)/.test(sqlState(error) ?? "08");
 }

@@ -28,7 +28,7 @@ class Connection {
   /** Sends one statement. When the time is up the connection is given up too: nobody knows what holds it. */
   async run<Row>(text: string, values: unknown[], timeoutMs: number): Promise<Row[]> {
     this.pending++;
-    const expiry = expireAfter(timeoutMs, () => this.close());
+    const expiry = expireAfter(timeoutMs);
     try {
       return await Promise.race([this.#send<Row>(text, values), expiry.promise]);
     } catch (error) {
@@ -52,7 +52,7 @@ class Connection {
   }
 
   async #open(timeoutMs: number): Promise<ReservedSQL> {
-    const expiry = expireAfter(timeoutMs, () => {});
+    const expiry = expireAfter(timeoutMs);
     try {
       const session = await Promise.race([reserve(this.#client, timeoutMs), expiry.promise]);
       this.isOpen = true;
@@ -134,11 +134,10 @@ const load = ({ isOpen, pending }: Connection): number => (isOpen ? pending : Nu
 const isRolledBack = (error: unknown): boolean => ["40001", "40P01"].includes(sqlState(error) ?? "");
 
 /** Rejects when the time is up, unless it is cancelled before. */
-function expireAfter(timeoutMs: number, onExpire: () => void): { promise: Promise<never>; cancel(): void } {
+function expireAfter(timeoutMs: number): { promise: Promise<never>; cancel(): void } {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
     reject(new AppError("unavailable", "the database did not answer in time: try again"));
-    onExpire();
   }, timeoutMs);
   return { promise, cancel: () => clearTimeout(timer) };
 }
