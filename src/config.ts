@@ -25,9 +25,27 @@ export const SETTINGS = {
     variable: "PLANTSTORE_DATABASE",
     unit: "url",
     default: "sqlite:data/plantstore.db",
-    help: "where the plants are kept",
-    rule: "must be sqlite:<path of a file>",
-    parse: (text) => (/^sqlite:(?!:memory:).+/.test(text) ? text : undefined),
+    help: "where the plants are kept: `sqlite:<file>` or `postgres://<user>:<password>@<host>:<port>/<database>`",
+    rule: "must be sqlite:<path of a file> or postgres://<user>:<password>@<host>:<port>/<database>",
+    parse: parseDatabase,
+  }),
+  queryTimeout: setting({
+    flag: "--query-timeout",
+    variable: "PLANTSTORE_QUERY_TIMEOUT",
+    unit: "duration",
+    default: "5s",
+    help: "how long PostgreSQL may take for an answer",
+    rule: "must be a duration from 100ms to 10m",
+    parse: (text) => parseDuration(text, 100, 600_000),
+  }),
+  poolSize: setting({
+    flag: "--pool-size",
+    variable: "PLANTSTORE_POOL_SIZE",
+    unit: "number",
+    default: "10",
+    help: "connections to PostgreSQL that a server holds at most",
+    rule: "must be an integer from 2 to 1000",
+    parse: (text) => (/^\d{1,4}$/.test(text) && Number(text) >= 2 && Number(text) <= 1_000 ? Number(text) : undefined),
   }),
   host: setting({
     flag: "--host",
@@ -156,6 +174,12 @@ export function parseDuration(text: string, minMs: number, maxMs: number): numbe
 }
 
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+
+function parseDatabase(text: string): string | undefined {
+  if (/^sqlite:(?!:memory:).+/.test(text)) return text;
+  const isServer = /^postgres(ql)?:\/\//.test(text) && URL.canParse(text);
+  return isServer && /^\/([^%/]|%[0-9a-fA-F]{2})+$/.test(new URL(text).pathname) ? text : undefined;
+}
 
 function parseHost(text: string): string | undefined {
   return /^[\w.:-]+$/.test(text) ? text : undefined;

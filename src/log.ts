@@ -29,3 +29,10 @@ const OPTIONS: pino.LoggerOptions = {
 
 /** Text from a client, fit for the log: whatever may be a token is taken out, however it is encoded. */
 export const redact = (text: string): string => text.replace(/plt_[0-9A-Za-z]+|[0-9A-Za-z]{36,}/g, "...");
+
+/** The URL of a database, fit for the log: without user, password and parameters, any of which may be secret. */
+export function withoutSecrets(databaseUrl: string): string {
+  if (databaseUrl.startsWith("sqlite:")) return databaseUrl;
+  const { protocol, host, pathname } = new URL(databaseUrl);
+  return `${protocol}//${host}${pathname}`;
+}

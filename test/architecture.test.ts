@@ -24,6 +24,7 @@ const RULES: readonly Rule[] = [
   { part: "src/storage/storage.ts", may: [], mayType: ["src/domain/"] },
   { part: "src/storage/open.ts", may: ["src/storage/"] },
   { part: "src/storage/sqlite/", may: ["src/domain/", "node:", "bun:sqlite"], mayType: ["src/storage/storage.ts"] },
+  { part: "src/storage/postgres/", may: ["src/domain/", "bun"], mayType: ["src/storage/storage.ts"] },
   {
     part: "src/http/",
     may: ["src/domain/", "src/app.ts", "src/web/", "package.json", "node:", "packages"],
@@ -68,7 +69,7 @@ function faultsOf(path: string, text: string): string[] {
   const rule = RULES.find(({ part }) => isWithin(path, part));
   if (rule === undefined) return [...faults, `${path} belongs to no part`];
   for (const { target, isType } of importsOf(path, text)) {
-    const kind = /^(src\/|package\.json$|node:|bun:)/.test(target) ? target : "packages";
+    const kind = /^(src\/|package\.json$|node:|bun$|bun:)/.test(target) ? target : "packages";
     const allowed = [rule.part, ...rule.may, ...(isType ? (rule.mayType ?? []) : [])];
     if (target === "src/main.ts" || !allowed.some((part) => isWithin(kind, part)))
       faults.push(`${path} imports ${target}`);

@@ -3,7 +3,7 @@ import { type Config, readConfig, type SettingName } from "../config.ts";
 import { SCOPES } from "../domain/token.ts";
 import { metricsRoute, routes } from "../http/routes.ts";
 import { type Answer, HttpServer } from "../http/server.ts";
-import { type Log, openLog, redact } from "../log.ts";
+import { type Log, openLog, redact, withoutSecrets } from "../log.ts";
 import { Metrics } from "../metrics.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -12,6 +12,8 @@ import { command } from "./command.ts";
 
 const SERVE_SETTINGS = [
   "database",
+  "queryTimeout",
+  "poolSize",
   "host",
   "port",
   "adminHost",
@@ -41,7 +43,8 @@ export const serveCommand = () =>
 async function serve(config: ServeConfig): Promise<void> {
   const log = openLog();
   endOnFault(log);
-  const storage = await openStorage(config.database, { forServer: true });
+  const { database, queryTimeout: queryTimeoutMs, poolSize } = config;
+  const storage = await openStorage(database, { forServer: true, queryTimeoutMs, poolSize });
   const tokens = new Tokens(storage);
   const stopping = stopSignal();
   const server = listen(config, storage, tokens, log);
@@ -80,7 +83,8 @@ function listen(config: ServeConfig, storage: Storage, tokens: Tokens, log: Log)
     port === "off"
       ? undefined
       : new HttpServer({ ...shared, host, port, routes: [metricsRoute(metrics)], onAnswer: () => {} });
-  log.events.info({ url: main.url, adminUrl: admin?.url, database: config.database, bun: Bun.version }, "serving");
+  const database = withoutSecrets(config.database);
+  log.events.info({ url: main.url, adminUrl: admin?.url, database, bun: Bun.version }, "serving");
   return {
     url: main.url,
     async stop(): Promise<void> {

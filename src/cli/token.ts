@@ -13,6 +13,7 @@ import { openStorage } from "../storage/open.ts";
 import { Tokens } from "../tokens.ts";
 import { command } from "./command.ts";
 
+const DATABASE_SETTINGS = ["database", "queryTimeout"] as const;
 const MAX_EXPIRY_MS = 100 * 365 * 86_400_000;
 
 /** `plantstore token create|list|revoke`: they may run while a server runs on the same database. */
@@ -25,7 +26,7 @@ export const tokenCommand = () =>
     .addCommand(revokeCommand());
 
 const createCommand = () =>
-  command("create", ["database"])
+  command("create", DATABASE_SETTINGS)
     .summary("create a token and print it")
     .description("Prints the new token, and only the token. It cannot be shown again: only its SHA-256 is kept.")
     .requiredOption("--owner <name>", "whose plants the token gives access to")
@@ -43,7 +44,7 @@ const createCommand = () =>
     });
 
 const listCommand = () =>
-  command("list", ["database"])
+  command("list", DATABASE_SETTINGS)
     .summary("list all tokens, without their secrets")
     .addOption(new Option("--json", "as JSON lines, times in ISO 8601"))
     .action(async (flags) => {
@@ -53,7 +54,7 @@ const listCommand = () =>
     });
 
 const revokeCommand = () =>
-  command("revoke", ["database"])
+  command("revoke", DATABASE_SETTINGS)
     .summary("revoke a token: servers refuse it within a second")
     .argument("<token>", "its id, as `token list` shows it, or the token itself")
     .action(async (idOrSecret: string, flags) => {
@@ -63,7 +64,8 @@ const revokeCommand = () =>
     });
 
 async function withTokens<Result>(flags: Record<string, unknown>, use: (tokens: Tokens) => Promise<Result>) {
-  const storage = await openStorage(readConfig(["database"], flags).database, { forServer: false });
+  const { database, queryTimeout: queryTimeoutMs } = readConfig(DATABASE_SETTINGS, flags);
+  const storage = await openStorage(database, { forServer: false, queryTimeoutMs });
   try {
     return await use(new Tokens(storage));
   } finally {

@@ -1,10 +1,24 @@
+import { openPostgres } from "./postgres/storage.ts";
 import { openSqlite } from "./sqlite/storage.ts";
 import type { Storage } from "./storage.ts";
+
+export interface OpenOptions {
+  /** Whether this process is a server, or a command beside one. */
+  readonly forServer: boolean;
+  /** PostgreSQL: how long the server may take for an answer. */
+  readonly queryTimeoutMs?: number;
+  /** PostgreSQL: connections that are held at most. */
+  readonly poolSize?: number;
+}
 
 /**
  * Opens the database that a URL names, migrated and checked.
  * @throws Error with the reason and the remedy, when it cannot be used.
  */
-export function openStorage(url: string, options: { forServer: boolean }): Promise<Storage> {
-  return openSqlite(url.slice("sqlite:".length), options);
+export function openStorage(
+  url: string,
+  { forServer, queryTimeoutMs = 5_000, poolSize = 2 }: OpenOptions,
+): Promise<Storage> {
+  if (/^postgres(ql)?:/.test(url)) return openPostgres({ url, queryTimeoutMs, poolSize });
+  return openSqlite(url.slice("sqlite:".length), { forServer });
 }

@@ -33,10 +33,25 @@ let owners = 0;
 /** An owner that no other test has. */
 export const newOwner = (): string => `owner-${process.pid}-${++owners}`;
 
-/** Starts the service; `wrap` may stand between the application and its database, to make it fail. */
-export async function startService(wrap: (storage: Storage) => Storage = (storage) => storage): Promise<Service> {
+/** A database that one service has for itself. */
+export interface OwnDatabase {
+  readonly storage: Storage;
+  /** Takes it away, once the storage is closed. */
+  remove(): void | Promise<void>;
+}
+
+/** A new SQLite database. */
+export async function openSqlite(): Promise<OwnDatabase> {
   const folder = temporaryFolder();
-  const storage = await openStorage(`sqlite:${folder.path}/plants.db`, { forServer: true });
+  return { storage: await openStorage(`sqlite:${folder.path}/plants.db`, { forServer: true }), remove: folder.remove };
+}
+
+/** Starts the service; `wrap` may stand between the application and its database, to make it fail. */
+export async function startService(
+  wrap: (storage: Storage) => Storage = (storage) => storage,
+  open: () => Promise<OwnDatabase> = openSqlite,
+): Promise<Service> {
+  const { storage, remove } = await open();
   const tokens = new Tokens(storage);
   const answers: Answer[] = [];
   const server = new HttpServer({
@@ -57,7 +72,7 @@ export async function startService(wrap: (storage: Storage) => Storage = (storag
     async stop() {
       await server.stop(1_000);
       await storage.close();
-      folder.remove();
+      await remove();
     },
   };
 }

@@ -1,0 +1,130 @@
+import type { ReservedSQL, TransactionSQL } from "bun";
+import { newClient, reserve, type ServerOptions, sqlState } from "./connection.ts";
+
+/** What a start may wait for other programs that migrate, and a step may take. */
+const MIGRATION_TIMEOUT_MS = 60_000;
+const MAX_ATTEMPTS = 10;
+
+/** Step n takes a database from version n to n + 1. Steps are only ever added. */
+const MIGRATIONS: readonly string[] = [
+  `CREATE TABLE plants (
+     owner TEXT COLLATE "C" NOT NULL,
+     id BIGINT NOT NULL,
+     name TEXT COLLATE "C" NOT NULL,
+     tag TEXT COLLATE "C",
+     idempotency_key TEXT COLLATE "C",
+     PRIMARY KEY (owner, id)
+   );
+   CREATE INDEX plants_by_tag ON plants (owner, tag, id) WHERE tag IS NOT NULL;
+   CREATE TABLE tokens (
+     digest TEXT COLLATE "C" NOT NULL PRIMARY KEY,
+     owner TEXT COLLATE "C" NOT NULL,
+     scopes TEXT COLLATE "C" NOT NULL,
+     label TEXT COLLATE "C",
+     created_at BIGINT NOT NULL,
+     expires_at BIGINT,
+     last_used_at BIGINT,
+     revoked_at BIGINT,
+     is_first BOOLEAN UNIQUE
+   );`,
+];
+
+/** On Citus (docs.citusdata.com, "Citus Utility Functions"): each owner's plants on one shard, the rest everywhere. */
+const DISTRIBUTION = `SET LOCAL citus.multi_shard_modify_mode TO 'sequential';
+  SELECT create_reference_table('plantstore_schema');
+  SELECT create_reference_table('tokens');
+  SELECT create_distributed_table('plants', 'owner');`;
+
+/** One row, which is both the version and the lock that programs take to change it. */
+const SCHEMA_TABLE = `
+  CREATE TABLE IF NOT EXISTS plantstore_schema (only_row BOOLEAN NOT NULL PRIMARY KEY, version BIGINT NOT NULL);
+  INSERT INTO plantstore_schema (only_row, version) VALUES (true, 0) ON CONFLICT (only_row) DO NOTHING;`;
+
+/**
+ * Brings the database to this program's version, one transaction a step. Many programs may do so at once.
+ * @throws Error when the database belongs to a newer version or to another program; it is left untouched.
+ */
+export async function migrate({ url, queryTimeoutMs }: ServerOptions): Promise<void> {
+  const client = newClient({ url, queryTimeoutMs });
+  try {
+    const session = await withinTime(reserve(client, MIGRATION_TIMEOUT_MS), queryTimeoutMs);
+    await withinTime(takeSteps(session), MIGRATION_TIMEOUT_MS);
+  } finally {
+    await client.close({ timeout: 0 });
+  }
+}
+
+async function takeSteps(session: ReservedSQL): Promise<void> {
+  let version = await currentVersion(session);
+  while (version < MIGRATIONS.length) version = await retryRaces(() => session.begin(takeStep));
+}
+
+/** The version without a lock, so that a program that finds nothing to do needs no right to change the schema. */
+async function currentVersion(session: ReservedSQL): Promise<number> {
+  const [found] = await session.unsafe<[{ isThere: boolean }]>(
+    `SELECT to_regclass('plantstore_schema') IS NOT NULL AS "isThere"`,
+  );
+  if (!found.isThere) return 0;
+  const [row] = await session.unsafe<{ version: bigint }[]>("SELECT version FROM plantstore_schema");
+  return checkedVersion(row?.version ?? 0n);
+}
+
+/** Takes the next step and returns the version that it leads to; another program may have taken it meanwhile. */
+async function takeStep(sql: TransactionSQL): Promise<number> {
+  await sql.unsafe(SCHEMA_TABLE);
+  const [row] = await sql.unsafe<[{ version: bigint }]>("SELECT version FROM plantstore_schema FOR UPDATE");
+  const version = checkedVersion(row.version);
+  const step = MIGRATIONS[version];
+  if (step === undefined) return version;
+  if (version === 0) await refuseForeignTables(sql);
+  await sql.unsafe(step);
+  if (version === 0) await distribute(sql);
+  await sql.unsafe("UPDATE plantstore_schema SET version = $1", [version + 1]);
+  return version + 1;
+}
+
+function checkedVersion(version: bigint): number {
+  if (version <= BigInt(MIGRATIONS.length)) return Number(version);
+  throw new Error(
+    `it was written by a newer Plant Store (database version ${version}, this program knows ${MIGRATIONS.length}): upgrade this program`,
+  );
+}
+
+async function refuseForeignTables(sql: TransactionSQL): Promise<void> {
+  const [found] = await sql.unsafe<[{ name: string | null }]>(
+    "SELECT coalesce(to_regclass('plants'), to_regclass('tokens'))::text AS name",
+  );
+  if (found.name !== null) {
+    throw new Error(`it has a table ${found.name} of another program: name another database with --database`);
+  }
+}
+
+async function distribute(sql: TransactionSQL): Promise<void> {
+  const [found] = await sql.unsafe<[{ isCitus: boolean }]>(
+    `SELECT to_regproc('create_distributed_table') IS NOT NULL AS "isCitus"`,
+  );
+  if (found.isCitus) await sql.unsafe(DISTRIBUTION);
+}
+
+/** Two programs that make the first table at once: one of them is told so by one of these, and finds it made. */
+async function retryRaces<Result>(attempt: () => Promise<Result>): Promise<Result> {
+  for (let attempts = 1; ; attempts++) {
+    try {
+      return await attempt();
+    } catch (error) {
+      const isRace = ["23505", "42P07", "42710", "40001", "40P01"].includes(sqlState(error) ?? "");
+      if (!isRace || attempts === MAX_ATTEMPTS) throw error;
+      await Bun.sleep(Math.random() * 2 ** attempts);
+    }
+  }
+}
+
+async function withinTime<Result>(work: Promise<Result>, timeoutMs: number): Promise<Result> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error(`it did not answer within ${timeoutMs} ms`)), timeoutMs);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,166 @@
+import type { NewPlant, Owner, PlantId } from "../../domain/plant.ts";
+import { ID_MAX, ID_MIN } from "../../domain/plant.ts";
+import type { Scope, Token } from "../../domain/token.ts";
+import type { InsertOutcome, PlantRange, Storage } from "../storage.ts";
+import type { ServerOptions } from "./connection.ts";
+import { migrate } from "./migrations.ts";
+import { Pool } from "./pool.ts";
+import { Writer } from "./writer.ts";
+import { type Insert, insertPlants, removePlants } from "./writes.ts";
+
+export interface PostgresOptions extends ServerOptions {
+  /** Connections that this process holds at most: 2 or more. */
+  readonly poolSize: number;
+}
+
+interface PlantRow {
+  readonly id: PlantId;
+  readonly name: string;
+  readonly tag: string | null;
+}
+
+interface TokenRow {
+  readonly digest: string;
+  readonly owner: string;
+  readonly scopes: string;
+  readonly label: string | null;
+  readonly created_at: bigint;
+  readonly expires_at: bigint | null;
+  readonly last_used_at: bigint | null;
+  readonly revoked_at: bigint | null;
+}
+
+const SELECT_PLANTS = "SELECT id, name, tag FROM plants WHERE owner = $1 AND id >= $2 ORDER BY id LIMIT $3";
+const SELECT_PLANTS_BY_TAG =
+  "SELECT id, name, tag FROM plants WHERE owner = $1 AND id >= $2 AND tag = $4 ORDER BY id LIMIT $3";
+const INSERT_TOKEN =
+  "INSERT INTO tokens (digest, owner, scopes, label, created_at, expires_at, last_used_at, revoked_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+/** `is_first` is unique: of those that find no token at once, the database lets one in. */
+const INSERT_FIRST_TOKEN = `INSERT INTO tokens
+  (digest, owner, scopes, label, created_at, expires_at, last_used_at, revoked_at, is_first)
+  SELECT $1, $2, $3, $4, $5::bigint, $6::bigint, $7::bigint, $8::bigint, true WHERE NOT EXISTS (SELECT 1 FROM tokens)
+  ON CONFLICT (is_first) DO NOTHING RETURNING digest`;
+const REVOKE_TOKEN = "UPDATE tokens SET revoked_at = $2 WHERE digest = $1 AND revoked_at IS NULL RETURNING digest";
+/** Other processes note the uses that they saw: the latest one stays. */
+const NOTE_TOKEN_USES = `UPDATE tokens SET last_used_at = greatest(tokens.last_used_at, used.at)
+  FROM unnest($1::text[], $2::bigint[]) AS used (digest, at) WHERE tokens.digest = used.digest`;
+
+/**
+ * Opens the PostgreSQL database that a URL names, and migrates it.
+ * @throws Error when it cannot be used, with the reason and what to do about it; the URL's password is not in it.
+ */
+export async function openPostgres(options: PostgresOptions): Promise<Storage> {
+  try {
+    await migrate(options);
+    return new PostgresStorage(options);
+  } catch (error) {
+    const { host, pathname } = new URL(options.url);
+    throw new Error(`cannot use the database ${host}${pathname}: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+/** Reads and writes have connections of their own, so that no read waits for a commit. */
+class PostgresStorage implements Storage {
+  readonly #reads: Pool;
+  readonly #writes: Pool;
+  readonly #inserts: Writer<Insert, InsertOutcome>;
+  readonly #removals: Writer<{ readonly id: PlantId }, boolean>;
+
+  constructor(options: PostgresOptions) {
+    const writeConnections = Math.max(1, Math.floor(options.poolSize * 0.4));
+    this.#reads = new Pool(options, options.poolSize - writeConnections);
+    this.#writes = new Pool(options, writeConnections);
+    const shared = { maxGroups: writeConnections, timeoutMs: options.queryTimeoutMs };
+    this.#inserts = new Writer({
+      ...shared,
+      commit: (owner, inserts) => insertPlants(this.#writes, owner, inserts),
+    });
+    this.#removals = new Writer({
+      ...shared,
+      commit: (owner, removals) =>
+        removePlants(
+          this.#writes,
+          owner,
+          removals.map(({ id }) => id),
+        ),
+    });
+  }
+
+  insertPlant(owner: Owner, plant: NewPlant, idempotencyKey: string | undefined): Promise<InsertOutcome> {
+    return this.#inserts.run(owner, { ...plant, idempotencyKey });
+  }
+
+  removePlant(owner: Owner, id: PlantId): Promise<boolean> {
+    return this.#removals.run(owner, { id });
+  }
+
+  async selectPlants(owner: Owner, { after, tag, limit }: PlantRange): Promise<NewPlant[]> {
+    if (after === ID_MAX) return [];
+    const first = after === undefined ? ID_MIN : after + 1n;
+    const rows =
+      tag === undefined
+        ? await this.#reads.query<PlantRow>(SELECT_PLANTS, [owner, first, limit])
+        : await this.#reads.query<PlantRow>(SELECT_PLANTS_BY_TAG, [owner, first, limit, tag]);
+    return rows.map(({ id, name, tag }) => (tag === null ? { id, name } : { id, name, tag }));
+  }
+
+  /** Other servers write too. */
+  revision(): undefined {
+    return undefined;
+  }
+
+  async insertToken(token: Token): Promise<void> {
+    await this.#writes.query(INSERT_TOKEN, tokenValues(token));
+  }
+
+  async insertFirstToken(token: Token): Promise<boolean> {
+    return (await this.#writes.query(INSERT_FIRST_TOKEN, tokenValues(token))).length > 0;
+  }
+
+  async selectToken(digest: string): Promise<Token | undefined> {
+    const [row] = await this.#reads.query<TokenRow>("SELECT * FROM tokens WHERE digest = $1", [digest]);
+    return row === undefined ? undefined : toToken(row);
+  }
+
+  async selectTokens(): Promise<Token[]> {
+    return (await this.#reads.query<TokenRow>("SELECT * FROM tokens ORDER BY created_at, digest", [])).map(toToken);
+  }
+
+  async revokeToken(digest: string, revokedAt: number): Promise<boolean> {
+    return (await this.#writes.query(REVOKE_TOKEN, [digest, revokedAt])).length > 0;
+  }
+
+  async noteTokenUses(uses: ReadonlyMap<string, number>): Promise<void> {
+    await this.#writes.query(NOTE_TOKEN_USES, [[...uses.keys()], [...uses.values()]]);
+  }
+
+  async ping(): Promise<void> {
+    await this.selectToken("");
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([this.#inserts.close(), this.#removals.close()]);
+    this.#reads.close();
+    this.#writes.close();
+  }
+}
+
+function tokenValues(token: Token): unknown[] {
+  const { digest, owner, scopes, label, createdAt, expiresAt, lastUsedAt, revokedAt } = token;
+  const times = [createdAt, expiresAt, lastUsedAt, revokedAt].map((time) => time ?? null);
+  return [digest, owner, scopes.join(" "), label ?? null, ...times];
+}
+
+function toToken(row: TokenRow): Token {
+  const time = (value: bigint | null) => (value === null ? undefined : Number(value));
+  return {
+    digest: row.digest,
+    owner: row.owner,
+    scopes: row.scopes.split(" ") as Scope[],
+    label: row.label ?? undefined,
+    createdAt: Number(row.created_at),
+    expiresAt: time(row.expires_at),
+    lastUsedAt: time(row.last_used_at),
+    revokedAt: time(row.revoked_at),
+  };
+}

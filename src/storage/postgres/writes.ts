@@ -1,0 +1,78 @@
+import type { NewPlant, Owner, PlantId } from "../../domain/plant.ts";
+import type { InsertOutcome } from "../storage.ts";
+import type { Pool } from "./pool.ts";
+
+/** A plant to insert, with what tells its repeats. */
+export interface Insert extends NewPlant {
+  readonly idempotencyKey: string | undefined;
+}
+
+interface PlantRow {
+  readonly id: PlantId;
+  readonly name: string;
+  readonly tag: string | null;
+  readonly idempotency_key: string | null;
+}
+
+/**
+ * Inserts plants of one owner, no id twice, in one statement. `undefined` stands for a plant that met another one with
+ * its id which is gone by now: it was not inserted, and may be tried again.
+ */
+export async function insertPlants(
+  pool: Pool,
+  owner: Owner,
+  inserts: readonly Insert[],
+): Promise<(InsertOutcome | undefined)[]> {
+  // One order for all: two statements that insert the same ids wait for each other and never deadlock.
+  const sorted = inserts.toSorted((a, b) => (a.id < b.id ? -1 : 1));
+  // The last row fills up: under DO NOTHING its repeats change nothing.
+  const rows = Array.from({ length: paddedLength(sorted.length) }, (_, n) => sorted[n] ?? sorted.at(-1)) as Insert[];
+  const values = rows.flatMap(({ id, name, tag, idempotencyKey }) => [id, name, tag ?? null, idempotencyKey ?? null]);
+  const inserted = await pool.query<{ id: PlantId }>(insertSql(rows.length), [owner, ...values]);
+  const insertedIds = new Set(inserted.map(({ id }) => id));
+  const met = inserts.filter(({ id, idempotencyKey }) => idempotencyKey !== undefined && !insertedIds.has(id));
+  const existing = met.length === 0 ? new Map<PlantId, PlantRow>() : await selectByIds(pool, owner, met);
+  return inserts.map((insert) => {
+    if (insertedIds.has(insert.id)) return "inserted";
+    return insert.idempotencyKey === undefined ? "taken" : compare(insert, existing.get(insert.id));
+  });
+}
+
+/** Removes plants of one owner, no id twice, in one statement: whether each was there. */
+export async function removePlants(pool: Pool, owner: Owner, ids: readonly PlantId[]): Promise<boolean[]> {
+  const sql = "DELETE FROM plants WHERE owner = $1 AND id = ANY($2::bigint[]) RETURNING id";
+  const rows = await pool.query<{ id: PlantId }>(sql, [owner, ids]);
+  const removedIds = new Set(rows.map(({ id }) => id));
+  return ids.map((id) => removedIds.has(id));
+}
+
+async function selectByIds(
+  pool: Pool,
+  owner: Owner,
+  plants: readonly { readonly id: PlantId }[],
+): Promise<Map<PlantId, PlantRow>> {
+  const sql = "SELECT id, name, tag, idempotency_key FROM plants WHERE owner = $1 AND id = ANY($2::bigint[])";
+  const rows = await pool.query<PlantRow>(sql, [owner, plants.map(({ id }) => id)]);
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+function compare({ name, tag, idempotencyKey }: Insert, row: PlantRow | undefined): InsertOutcome | undefined {
+  if (row === undefined) return undefined;
+  const isSame = row.idempotency_key === idempotencyKey && row.name === name && row.tag === (tag ?? null);
+  return isSame ? "repeated" : "taken";
+}
+
+/** A power of two: the server prepares nine statements for each connection instead of one for every length. */
+const paddedLength = (length: number): number => 2 ** Math.ceil(Math.log2(length));
+
+const insertSqls = new Map<number, string>();
+
+/** Rows of VALUES, not unnest: a distributed PostgreSQL sends them straight to the one shard of their owner. */
+function insertSql(length: number): string {
+  const known = insertSqls.get(length);
+  if (known !== undefined) return known;
+  const rows = Array.from({ length }, (_, n) => `($1, $${4 * n + 2}, $${4 * n + 3}, $${4 * n + 4}, $${4 * n + 5})`);
+  const sql = `INSERT INTO plants (owner, id, name, tag, idempotency_key) VALUES ${rows.join(", ")} ON CONFLICT (owner, id) DO NOTHING RETURNING id`;
+  insertSqls.set(length, sql);
+  return sql;
+}
