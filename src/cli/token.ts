@@ -40,7 +40,7 @@ const createCommand = () =>
         label: flags.label === undefined ? undefined : parseText("--label", flags.label, LABEL_MAX_LENGTH),
         expiresAt: flags.expires === undefined ? undefined : Date.now() + parseExpiry(flags.expires),
       };
-      console.log(await withTokens(flags, (tokens) => tokens.create(grant)));
+      console.log(await withTokens(flags, false, (tokens) => tokens.create(grant)));
     });
 
 const listCommand = () =>
@@ -48,7 +48,7 @@ const listCommand = () =>
     .summary("list all tokens, without their secrets")
     .addOption(new Option("--json", "as JSON lines, times in ISO 8601"))
     .action(async (flags) => {
-      const rows = (await withTokens(flags, (tokens) => tokens.list())).map(describe);
+      const rows = (await withTokens(flags, true, (tokens) => tokens.list())).map(describe);
       if (flags.json) for (const row of rows) console.log(JSON.stringify(row));
       else printTable(rows);
     });
@@ -58,14 +58,18 @@ const revokeCommand = () =>
     .summary("revoke a token: servers refuse it within a second")
     .argument("<token>", "its id, as `token list` shows it, or the token itself")
     .action(async (idOrSecret: string, flags) => {
-      const isRevoked = await withTokens(flags, (tokens) => tokens.revoke(idOrSecret));
+      const isRevoked = await withTokens(flags, true, (tokens) => tokens.revoke(idOrSecret));
       if (!isRevoked) throw new Error("there is no such token, or it is revoked already: see `token list`");
       console.log("revoked");
     });
 
-async function withTokens<Result>(flags: Record<string, unknown>, use: (tokens: Tokens) => Promise<Result>) {
+async function withTokens<Result>(
+  flags: Record<string, unknown>,
+  mustExist: boolean,
+  use: (tokens: Tokens) => Promise<Result>,
+): Promise<Result> {
   const { database, queryTimeout: queryTimeoutMs } = readConfig(DATABASE_SETTINGS, flags);
-  const storage = await openStorage(database, { forServer: false, queryTimeoutMs });
+  const storage = await openStorage(database, { forServer: false, mustExist, queryTimeoutMs });
   try {
     return await use(new Tokens(storage));
   } finally {

@@ -87,20 +87,12 @@ export class HttpServer {
   }
 
   async #answer(request: Bun.BunRequest, methods: Methods): Promise<Response> {
-    const startedMs = performance.now();
-    let operation = "none";
-    const onBreak = (thrown: unknown) => {
-      const error = toPublicError(thrown);
-      report(statusOf(ERRORS[error.code].number), error, true);
-    };
-    const call = { request, requestId: requestIdOf(request), owner: "", onBreak };
-    const report = (status: number, error: AppError | undefined, isBreak: boolean) =>
-      this.#options.onAnswer({ call, operation, status, durationMs: performance.now() - startedMs, error, isBreak });
+    const call = new ServedCall(request, this.#options.onAnswer);
     let response: Response;
     let error: AppError | undefined;
     try {
       const route = this.#find(request, methods);
-      operation = route.operation;
+      call.operation = route.operation;
       if (route.scope !== undefined) {
         call.owner = (await authorize(request, route.scope, this.#options.tokens)).owner;
       }
@@ -110,7 +102,7 @@ export class HttpServer {
       response = errorResponse(call, error);
     }
     if (this.#isDraining) response.headers.set("Connection", "close");
-    report(response.status, error, false);
+    call.report(response.status, error, false);
     return response;
   }
 
@@ -124,6 +116,32 @@ export class HttpServer {
     if (methods.size === 0) throw new AppError("path_not_found", "there is nothing at this path: see /docs");
     const allowed = [...methods.keys()].flatMap((each) => (each === "GET" ? ["GET", "HEAD"] : [each])).join(", ");
     throw new HttpError("method_not_allowed", `use ${allowed} here`, { Allow: allowed });
+  }
+}
+
+/** A call with what is reported of it. */
+class ServedCall implements Call {
+  readonly request: Bun.BunRequest;
+  readonly requestId: string;
+  owner = "";
+  operation = "none";
+  readonly #startedMs = performance.now();
+  readonly #onAnswer: (answer: Answer) => void;
+
+  constructor(request: Bun.BunRequest, onAnswer: (answer: Answer) => void) {
+    this.request = request;
+    this.requestId = requestIdOf(request);
+    this.#onAnswer = onAnswer;
+  }
+
+  onBreak(thrown: unknown): void {
+    const error = toPublicError(thrown);
+    this.report(statusOf(ERRORS[error.code].number), error, true);
+  }
+
+  report(status: number, error: AppError | undefined, isBreak: boolean): void {
+    const durationMs = performance.now() - this.#startedMs;
+    this.#onAnswer({ call: this, operation: this.operation, status, durationMs, error, isBreak });
   }
 }
 

@@ -5,6 +5,8 @@ import type { Storage } from "./storage.ts";
 export interface OpenOptions {
   /** Whether this process is a server, or a command beside one. */
   readonly forServer: boolean;
+  /** SQLite: refuse to make a file that is missing, which a mistyped path would be. */
+  readonly mustExist?: boolean;
   /** PostgreSQL: how long the server may take for an answer. */
   readonly queryTimeoutMs?: number;
   /** PostgreSQL: connections that are held at most. */
@@ -17,8 +19,8 @@ export interface OpenOptions {
  */
 export function openStorage(
   url: string,
-  { forServer, queryTimeoutMs = 5_000, poolSize = 2 }: OpenOptions,
+  { forServer, mustExist = false, queryTimeoutMs = 5_000, poolSize = 2 }: OpenOptions,
 ): Promise<Storage> {
   if (/^postgres(ql)?:/.test(url)) return openPostgres({ url, queryTimeoutMs, poolSize });
-  return openSqlite(url.slice("sqlite:".length), { forServer });
+  return openSqlite(url.slice("sqlite:".length), { forServer, mustExist });
 }

@@ -190,6 +190,8 @@ describe("a failure of the server", () => {
     for (const version of ["1.0", "1.1"]) {
       const request = `GET /plants HTTP/${version}\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
       await expect(exchange(service.port, request)).rejects.toThrow("ECONNRESET");
+      expect(service.answers.at(-1)).toMatchObject({ operation: "listPlants", status: 503, isBreak: true });
+      expect(service.answers.at(-1)?.error?.code).toBe("unavailable");
     }
     mock.restore();
     expect(await api.ids(token)).toHaveLength(2_500);

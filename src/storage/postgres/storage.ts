@@ -1,7 +1,8 @@
 import type { NewPlant, Owner, PlantId } from "../../domain/plant.ts";
 import { ID_MAX, ID_MIN } from "../../domain/plant.ts";
-import type { Scope, Token } from "../../domain/token.ts";
+import type { Token } from "../../domain/token.ts";
 import type { InsertOutcome, PlantRange, Storage } from "../storage.ts";
+import { type TokenRow, tokenValues, toToken } from "../token-row.ts";
 import type { ServerOptions } from "./connection.ts";
 import { migrate } from "./migrations.ts";
 import { Pool } from "./pool.ts";
@@ -17,17 +18,6 @@ interface PlantRow {
   readonly id: PlantId;
   readonly name: string;
   readonly tag: string | null;
-}
-
-interface TokenRow {
-  readonly digest: string;
-  readonly owner: string;
-  readonly scopes: string;
-  readonly label: string | null;
-  readonly created_at: bigint;
-  readonly expires_at: bigint | null;
-  readonly last_used_at: bigint | null;
-  readonly revoked_at: bigint | null;
 }
 
 const SELECT_PLANTS = "SELECT id, name, tag FROM plants WHERE owner = $1 AND id >= $2 ORDER BY id LIMIT $3";
@@ -143,24 +133,4 @@ class PostgresStorage implements Storage {
     this.#reads.close();
     this.#writes.close();
   }
-}
-
-function tokenValues(token: Token): unknown[] {
-  const { digest, owner, scopes, label, createdAt, expiresAt, lastUsedAt, revokedAt } = token;
-  const times = [createdAt, expiresAt, lastUsedAt, revokedAt].map((time) => time ?? null);
-  return [digest, owner, scopes.join(" "), label ?? null, ...times];
-}
-
-function toToken(row: TokenRow): Token {
-  const time = (value: bigint | null) => (value === null ? undefined : Number(value));
-  return {
-    digest: row.digest,
-    owner: row.owner,
-    scopes: row.scopes.split(" ") as Scope[],
-    label: row.label ?? undefined,
-    createdAt: Number(row.created_at),
-    expiresAt: time(row.expires_at),
-    lastUsedAt: time(row.last_used_at),
-    revokedAt: time(row.revoked_at),
-  };
 }

@@ -1,4 +1,5 @@
 import type { Owner } from "../../domain/plant.ts";
+import type { Write } from "./writes.ts";
 
 /** Owners remembered at a time. */
 const MAX_OWNERS = 10_000;
@@ -14,8 +15,9 @@ export class Revisions {
     return this.#byOwner.get(owner) ?? this.#floor;
   }
 
-  /** To be called after a write to the owner's plants, before it is answered. */
-  change(owner: Owner): void {
+  /** To be called after a write, before it is answered. */
+  note([name, owner]: Write): void {
+    if (name !== "insertPlant" && name !== "removePlant") return;
     if (this.#byOwner.size >= MAX_OWNERS) {
       this.#byOwner.clear();
       this.#floor = ++this.#latest;

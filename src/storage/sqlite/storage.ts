@@ -3,8 +3,9 @@ import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { NewPlant, Owner, PlantId } from "../../domain/plant.ts";
 import { ID_MAX, ID_MIN } from "../../domain/plant.ts";
-import type { Scope, Token } from "../../domain/token.ts";
+import type { Token } from "../../domain/token.ts";
 import type { InsertOutcome, PlantRange, Storage } from "../storage.ts";
+import { type TokenRow, toToken } from "../token-row.ts";
 import { connect, makeDurable, toAppError } from "./connection.ts";
 import { lockForServer } from "./lock.ts";
 import { migrate } from "./migrations.ts";
@@ -17,23 +18,18 @@ interface PlantRow {
   readonly tag: string | null;
 }
 
-interface TokenRow {
-  readonly digest: string;
-  readonly owner: string;
-  readonly scopes: string;
-  readonly label: string | null;
-  readonly created_at: bigint;
-  readonly expires_at: bigint | null;
-  readonly last_used_at: bigint | null;
-  readonly revoked_at: bigint | null;
+/** `forServer` takes the file for this process as the one server on it; `mustExist` makes none that is missing. */
+interface SqliteOptions {
+  readonly forServer: boolean;
+  readonly mustExist: boolean;
 }
 
 /**
  * Opens the SQLite database at `path`, making the file and its folder when they are missing, and migrates it.
- * `forServer` takes the file for this process as the one server on it; commands share it with a server.
  * @throws Error when the file cannot be used, with the reason and what to do about it.
  */
-export async function openSqlite(path: string, { forServer }: { forServer: boolean }): Promise<Storage> {
+export async function openSqlite(path: string, { forServer, mustExist }: SqliteOptions): Promise<Storage> {
+  if (mustExist && !existsSync(path)) throw new Error(`there is no database ${path}: name it with --database`);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const file = realPath(path);
   const lock = forServer ? lockForServer(file) : undefined;
@@ -42,7 +38,9 @@ export async function openSqlite(path: string, { forServer }: { forServer: boole
     db = connect(file);
     migrate(db);
     makeDurable(db);
-    return new SqliteStorage(db, await Writer.open(file), lock);
+    const revisions = new Revisions();
+    const writer = await Writer.open(file, (write) => revisions.note(write));
+    return new SqliteStorage(db, writer, revisions, lock);
   } catch (error) {
     db?.close(true);
     lock?.release();
@@ -60,16 +58,17 @@ class SqliteStorage implements Storage {
   readonly #db: Database;
   readonly #writer: Writer;
   readonly #lock: { release(): void } | undefined;
-  readonly #revisions = new Revisions();
+  readonly #revisions: Revisions;
   readonly #selectPlants;
   readonly #selectPlantsByTag;
   readonly #selectToken;
   readonly #selectTokens;
 
-  constructor(db: Database, writer: Writer, lock: { release(): void } | undefined) {
+  constructor(db: Database, writer: Writer, revisions: Revisions, lock: { release(): void } | undefined) {
     db.run("PRAGMA query_only = ON");
     this.#db = db;
     this.#writer = writer;
+    this.#revisions = revisions;
     this.#lock = lock;
     this.#selectPlants = db.prepare<PlantRow, [string, bigint, number]>(
       "SELECT id, name, tag FROM plants WHERE owner = ? AND id >= ? ORDER BY id LIMIT ?",
@@ -82,13 +81,11 @@ class SqliteStorage implements Storage {
   }
 
   insertPlant(owner: Owner, { id, name, tag }: NewPlant, idempotencyKey: string | undefined): Promise<InsertOutcome> {
-    const inserting = this.#writer.run("insertPlant", owner, String(id), name, tag ?? null, idempotencyKey ?? null);
-    return inserting.finally(() => this.#revisions.change(owner));
+    return this.#writer.run("insertPlant", owner, String(id), name, tag ?? null, idempotencyKey ?? null);
   }
 
   removePlant(owner: Owner, id: PlantId): Promise<boolean> {
-    const removing = this.#writer.run("removePlant", owner, String(id));
-    return removing.finally(() => this.#revisions.change(owner));
+    return this.#writer.run("removePlant", owner, String(id));
   }
 
   // This process is the only one that writes plants: the lock of the server sees to that.
@@ -149,18 +146,4 @@ function read<Result>(query: () => Result): Result {
   } catch (error) {
     throw toAppError(error instanceof SQLiteError ? error.code : undefined, error);
   }
-}
-
-function toToken(row: TokenRow): Token {
-  const time = (value: bigint | null) => (value === null ? undefined : Number(value));
-  return {
-    digest: row.digest,
-    owner: row.owner,
-    scopes: row.scopes.split(" ") as Scope[],
-    label: row.label ?? undefined,
-    createdAt: Number(row.created_at),
-    expiresAt: time(row.expires_at),
-    lastUsedAt: time(row.last_used_at),
-    revokedAt: time(row.revoked_at),
-  };
 }

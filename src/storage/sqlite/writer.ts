@@ -22,14 +22,15 @@ interface Pending {
  */
 export class Writer {
   readonly #thread: Worker;
+  readonly #onDone: (write: Write) => void;
   #waiting: Pending[] = [];
   #draining: Promise<void> | undefined;
   #answer: (reply: Reply) => void = () => {};
   #isClosed = false;
 
-  /** Starts the thread and lets it open the database at `path`. */
-  static async open(path: string): Promise<Writer> {
-    const writer = new Writer(new Worker(new URL("./writer-thread.ts", import.meta.url).href));
+  /** Starts the thread and lets it open the database at `path`; `onDone` hears of each write before it is answered. */
+  static async open(path: string, onDone: (write: Write) => void): Promise<Writer> {
+    const writer = new Writer(new Worker(new URL("./writer-thread.ts", import.meta.url).href), onDone);
     try {
       await writer.#ask({ open: path });
       return writer;
@@ -40,8 +41,9 @@ export class Writer {
     }
   }
 
-  private constructor(thread: Worker) {
+  private constructor(thread: Worker, onDone: (write: Write) => void) {
     this.#thread = thread;
+    this.#onDone = onDone;
     thread.onmessage = ({ data }: MessageEvent<string>) => this.#answer(JSON.parse(data) as Reply);
     thread.addEventListener("close", () => this.#end("it closed"));
     thread.onerror = ({ message }) => this.#end(message);
@@ -84,8 +86,11 @@ export class Writer {
       this.#waiting = this.#waiting.slice(MAX_GROUP);
       try {
         const results = await this.#ask({ group: group.map(({ write }) => write) });
+        for (const { write } of group) this.#onDone(write);
         for (const [index, { resolve }] of group.entries()) resolve(results[index]);
       } catch (error) {
+        // What became of the group is not known: for whoever remembers what was there, it may have changed.
+        for (const { write } of group) this.#onDone(write);
         for (const { reject } of group) reject(error as AppError);
       }
     }

@@ -2,6 +2,7 @@ import type { Database } from "bun:sqlite";
 import type { Owner } from "../../domain/plant.ts";
 import type { Token } from "../../domain/token.ts";
 import type { InsertOutcome } from "../storage.ts";
+import { tokenValues } from "../token-row.ts";
 
 /**
  * Every write there is, by name. They run on the writer's thread, each inside the transaction of its group;
@@ -31,9 +32,7 @@ export function prepareWrites(db: Database) {
     removePlant: (owner: Owner, id: string): boolean => removePlant.run(owner, BigInt(id)).changes > 0,
 
     insertToken(token: Token): void {
-      const { digest, owner, scopes, label, createdAt, expiresAt, lastUsedAt, revokedAt } = token;
-      const times = [createdAt, expiresAt, lastUsedAt, revokedAt].map((time) => time ?? null);
-      insertToken.run(digest, owner, scopes.join(" "), label ?? null, ...times);
+      insertToken.run(...tokenValues(token));
     },
 
     insertFirstToken(token: Token): boolean {

@@ -1,0 +1,35 @@
+import type { Scope, Token } from "../domain/token.ts";
+
+/** A row of the table `tokens`, alike in every engine. Times are in epoch milliseconds. */
+export interface TokenRow {
+  readonly digest: string;
+  readonly owner: string;
+  readonly scopes: string;
+  readonly label: string | null;
+  readonly created_at: bigint;
+  readonly expires_at: bigint | null;
+  readonly last_used_at: bigint | null;
+  readonly revoked_at: bigint | null;
+}
+
+/** The columns of a row in the order in which the engines insert them. */
+export function tokenValues(token: Token): (string | number | null)[] {
+  const { digest, owner, scopes, label, createdAt, expiresAt, lastUsedAt, revokedAt } = token;
+  const times = [createdAt, expiresAt, lastUsedAt, revokedAt].map((time) => time ?? null);
+  return [digest, owner, scopes.join(" "), label ?? null, ...times];
+}
+
+/** The token that a row holds. */
+export function toToken(row: TokenRow): Token {
+  const time = (value: bigint | null) => (value === null ? undefined : Number(value));
+  return {
+    digest: row.digest,
+    owner: row.owner,
+    scopes: row.scopes.split(" ") as Scope[],
+    label: row.label ?? undefined,
+    createdAt: Number(row.created_at),
+    expiresAt: time(row.expires_at),
+    lastUsedAt: time(row.last_used_at),
+    revokedAt: time(row.revoked_at),
+  };
+}
