@@ -138,6 +138,7 @@ export const SETTINGS = {
   }),
 };
 
+/** The name of a setting: its flag in camel case. */
 export type SettingName = keyof typeof SETTINGS;
 /** The parsed values of some settings. Durations are in milliseconds. */
 export type Config<Name extends SettingName> = {

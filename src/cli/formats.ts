@@ -7,7 +7,9 @@ import { parseJson, stringifyJson } from "../domain/json.ts";
 import { FIELDS } from "../domain/page.ts";
 import { idTextFault, type NewPlant, parseNewPlant, parsePlantId } from "../domain/plant.ts";
 
+/** The formats that import and export know. */
 export const FORMATS = ["ndjson", "csv", "json"] as const;
+/** One of {@link FORMATS}. */
 export type Format = (typeof FORMATS)[number];
 
 /** A row of a file: the plant it holds, or what is wrong with it. `line` counts from 1; in a JSON array, elements. */

@@ -4,6 +4,7 @@ import type { NewPlant, Plant, PlantId } from "../domain/plant.ts";
 import { ConnectionError, PlantStoreError } from "./errors.ts";
 import { type RetryOptions, retrying } from "./retry.ts";
 
+/** What a client needs to know. */
 export interface ClientOptions extends Partial<RetryOptions> {
   /** Base URL of the server, as `https://plants.example.org`. */
   readonly url: string;
@@ -13,16 +14,19 @@ export interface ClientOptions extends Partial<RetryOptions> {
   readonly timeoutMs?: number;
 }
 
+/** What every call takes. */
 export interface CallOptions {
   /** Gives the call up; it then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
+/** What a create takes besides the plant. */
 export interface CreateOptions extends CallOptions {
   /** 1 to 255 visible ASCII characters. Made up when left out, so that the retries of one call never disagree. */
   readonly idempotencyKey?: string;
 }
 
+/** Which plants a list means, and how many of them a page. */
 export interface ListOptions extends CallOptions {
   /** Only plants with a greater id. */
   readonly after?: PlantId | undefined;

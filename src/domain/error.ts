@@ -23,6 +23,7 @@ export const ERRORS = {
   unavailable: { number: 50300, when: "unavailable, try again" },
 } as const;
 
+/** The name of a failure: a key of {@link ERRORS}. */
 export type ErrorCode = keyof typeof ERRORS;
 
 /** The HTTP status that an error number carries in its first three digits. */

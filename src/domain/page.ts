@@ -6,8 +6,10 @@ export const LIMIT_MAX = 2_147_483_647;
 
 /** What a list can show of a plant, in the order in which it shows it. */
 export const FIELDS = ["id", "name", "tag"] as const;
+/** One of {@link FIELDS}. */
 export type Field = (typeof FIELDS)[number];
 
+/** What a list shows when nothing is said. */
 export const DEFAULT_FIELDS: readonly Field[] = ["name", "tag"];
 
 /** Which of an owner's plants are meant; a list is always in the order of the ids, ascending. */
@@ -26,6 +28,7 @@ export interface ListQuery extends PlantFilter {
 
 /** The parameters of a list request, by name, each as text. */
 export const LIST_PARAMETERS = ["limit", "after", "tag", "fields"] as const;
+/** The values of {@link LIST_PARAMETERS} that were given. */
 export type ListParameters = Partial<Record<(typeof LIST_PARAMETERS)[number], string>>;
 
 /** @throws AppError `invalid_limit`, `invalid_id`, `invalid_parameter` */

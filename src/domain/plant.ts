@@ -17,7 +17,9 @@ export interface NewPlant extends Plant {
 /** Whom a token acts for. Opaque: equal or not, nothing else. */
 export type Owner = string;
 
+/** The smallest id: -2^63. */
 export const ID_MIN: PlantId = -(2n ** 63n);
+/** The largest id: 2^63 - 1. */
 export const ID_MAX: PlantId = 2n ** 63n - 1n;
 /** In Unicode code points, as JSON Schema counts `maxLength`. */
 export const NAME_MAX_LENGTH = 1024;

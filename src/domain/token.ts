@@ -1,6 +1,8 @@
 import type { Owner } from "./plant.ts";
 
+/** All that a token may be allowed to do. */
 export const SCOPES = ["plants:read", "plants:write"] as const;
+/** One of {@link SCOPES}. */
 export type Scope = (typeof SCOPES)[number];
 
 /** What the store knows of a token: everything but the secret. Times are milliseconds since the Unix epoch. */

@@ -2,6 +2,7 @@ import { AppError } from "../domain/error.ts";
 import { parseJson } from "../domain/json.ts";
 import { HttpError } from "./errors.ts";
 
+/** The largest body that is read. */
 export const MAX_BODY_BYTES = 64 * 1024;
 /** A refused body up to this size is read to its end, so that the client sees the answer; beyond, the line is cut. */
 const MAX_DRAINED_BYTES = 8 * 1024 * 1024;

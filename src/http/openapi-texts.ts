@@ -7,6 +7,7 @@ const errorTable = Object.values(ERRORS)
   .map(({ number, when }) => `| ${number} | ${when} |`)
   .join("\n");
 
+/** What the description says before its operations. */
 export const INTRODUCTION = `Plant Store keeps plants: create one, list those you have access to, delete one by id.
 
 Every request under \`/plants\` needs \`Authorization: Bearer <token>\`. A token acts for one owner, and sees and changes that owner's plants only.
@@ -16,6 +17,7 @@ Ids are integers of 64 bits, exact at every hop. Many JSON parsers, JavaScript's
 Every failure, on any path, has the \`Error\` shape. An unknown path is 404; a method that a path does not have is 405 with \`Allow\`. A 5xx in answer to a write means that the outcome is unknown: ask again with the same \`Idempotency-Key\`.
 `;
 
+/** The description of `Error`, with every number. */
 export const ERROR_DESCRIPTION = `The shape of every failure. The number is stable and never reused.
 
 | error | when |
@@ -60,14 +62,17 @@ export const HEADERS = {
 const vine = { name: "Aristolochia californica", tag: "vine" };
 const untagged = { name: "Clarkia unguiculata" };
 
+/** Plants as they are answered. */
 export const PLANT_EXAMPLES = { tagged: { value: vine }, untagged: { value: untagged } };
 
+/** Plants as they are sent. */
 export const NEW_PLANT_EXAMPLES = {
   tagged: { value: { id: 22, ...vine } },
   untagged: { value: { id: 23, ...untagged } },
   largestId: { value: { id: ID_MAX, ...vine } },
 };
 
+/** Lists as they are answered. */
 export const LIST_EXAMPLES = {
   plants: { summary: "As it is by default", value: [vine, untagged] },
   withIds: {

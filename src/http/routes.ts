@@ -8,6 +8,7 @@ import { describeApi } from "./openapi.ts";
 import { PAGES } from "./pages.ts";
 import { createPlant, deletePlant, listPlants } from "./plants.ts";
 
+/** One operation on one path. */
 export interface Route {
   /** Its name, in the metrics too. Those of the API are the `operationId`s of its description. */
   readonly operation: string;

@@ -8,6 +8,7 @@ import type { Route } from "./routes.ts";
 /** Requests answered at a time, streams included; one more is told to come back. */
 const MAX_REQUESTS = 10_000;
 
+/** What a listener needs. */
 export interface ServerOptions {
   readonly host: string;
   readonly port: number;

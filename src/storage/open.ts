@@ -2,6 +2,7 @@ import { openPostgres } from "./postgres/storage.ts";
 import { openSqlite } from "./sqlite/storage.ts";
 import type { Storage } from "./storage.ts";
 
+/** How a database is to be opened. */
 export interface OpenOptions {
   /** Whether this process is a server, or a command beside one. */
   readonly forServer: boolean;

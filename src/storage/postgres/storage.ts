@@ -9,6 +9,7 @@ import { Pool } from "./pool.ts";
 import { Writer } from "./writer.ts";
 import { type Insert, insertPlants, removePlants } from "./writes.ts";
 
+/** Which server, and how much of it. */
 export interface PostgresOptions extends ServerOptions {
   /** Connections that this process holds at most: 2 or more. */
   readonly poolSize: number;

@@ -49,6 +49,7 @@ export function prepareWrites(db: Database) {
   };
 }
 
+/** All writes, by name. */
 export type Writes = ReturnType<typeof prepareWrites>;
 /** One write as it travels to the writer's thread: its name and its arguments. */
 export type Write = { [N in keyof Writes]: readonly [N, ...Parameters<Writes[N]>] }[keyof Writes];
