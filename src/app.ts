@@ -53,10 +53,10 @@ export class App {
   }
 
   /**
-   * At most `limit` plants in ascending order of id, and where to go on.
+   * At most `limit` plants in ascending order of id, and where to go on; a chunk of them when there is no limit.
    * @throws AppError `unavailable`
    */
-  async listPage(owner: Owner, filter: PlantFilter, limit: number): Promise<Page> {
+  async listPage(owner: Owner, filter: PlantFilter, limit = CHUNK_LENGTH): Promise<Page> {
     const plants: NewPlant[] = [];
     let after = filter.after;
     let characters = 0;
@@ -82,7 +82,7 @@ export class App {
   async *listAll(owner: Owner, filter: PlantFilter): AsyncGenerator<Page, void> {
     let { after } = filter;
     do {
-      const page = await this.listPage(owner, { ...filter, after }, CHUNK_LENGTH);
+      const page = await this.listPage(owner, { ...filter, after });
       yield page;
       after = page.next;
     } while (after !== undefined);

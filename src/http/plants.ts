@@ -34,13 +34,14 @@ export async function listPlants(app: App, cache: ListCache, call: Call): Promis
   if (known !== undefined) return json(call, 200, known.body, known.headers);
 
   const { limit, fields = DEFAULT_FIELDS, ...filter } = parseListQuery(readQuery(url, LIST_PARAMETERS));
-  const pages = limit === undefined ? app.listAll(owner, filter) : undefined;
-  // The first page is read before the answer begins, so that a database that fails is told with a status.
-  const first = pages === undefined ? await app.listPage(owner, filter, limit as number) : await firstOf(pages);
-  if (pages !== undefined && first.next !== undefined) return json(call, 200, streamPages(call, first, pages, fields));
-
-  const body = `[${writePlants(first.plants, fields)}]`;
-  const headers = first.next === undefined ? {} : linkTo(url, first.next);
+  // Also a list without a limit reads its first page before it is answered: a database that fails is told with a status.
+  const page = await app.listPage(owner, filter, limit);
+  if (limit === undefined && page.next !== undefined) {
+    const rest = app.listAll(owner, { ...filter, after: page.next });
+    return json(call, 200, streamPages(call, page, rest, fields));
+  }
+  const body = `[${writePlants(page.plants, fields)}]`;
+  const headers = page.next === undefined ? {} : linkTo(url, page.next);
   if (revision !== undefined) cache.set(owner, url, { revision, body, headers });
   return json(call, 200, body, headers);
 }
@@ -77,8 +78,6 @@ function writePlants(plants: readonly NewPlant[], fields: readonly Field[]): str
   }));
   return JSON.stringify(shown).slice(1, -1);
 }
-
-const firstOf = async (pages: AsyncGenerator<Page, void>): Promise<Page> => (await pages.next()).value as Page;
 
 /** One JSON array over all pages. A page is read when the client has room for it, so that memory stays flat. */
 function streamPages(
