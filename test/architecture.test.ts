@@ -22,16 +22,16 @@ const RULES: readonly Rule[] = [
   { part: "src/app.ts", may: ["src/domain/"], mayType: ["src/storage/storage.ts"] },
   { part: "src/tokens.ts", may: ["src/domain/"], mayType: ["src/storage/storage.ts"] },
   { part: "src/storage/storage.ts", may: [], mayType: ["src/domain/"] },
-  { part: "src/storage/token-row.ts", may: [], mayType: ["src/domain/"] },
+  { part: "src/storage/rows.ts", may: [], mayType: ["src/domain/"] },
   { part: "src/storage/open.ts", may: ["src/storage/"] },
   {
     part: "src/storage/sqlite/",
-    may: ["src/domain/", "src/storage/token-row.ts", "node:", "bun:sqlite"],
+    may: ["src/domain/", "src/storage/rows.ts", "node:", "bun:sqlite"],
     mayType: ["src/storage/storage.ts"],
   },
   {
     part: "src/storage/postgres/",
-    may: ["src/domain/", "src/storage/token-row.ts", "bun"],
+    may: ["src/domain/", "src/storage/rows.ts", "bun"],
     mayType: ["src/storage/storage.ts"],
   },
   {

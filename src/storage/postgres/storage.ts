@@ -1,8 +1,8 @@
 import type { NewPlant, Owner, PlantId } from "../../domain/plant.ts";
 import { ID_MAX, ID_MIN } from "../../domain/plant.ts";
 import type { Token } from "../../domain/token.ts";
+import { type PlantRow, type TokenRow, tokenValues, toPlant, toToken } from "../rows.ts";
 import type { InsertOutcome, PlantRange, Storage } from "../storage.ts";
-import { type TokenRow, tokenValues, toToken } from "../token-row.ts";
 import type { ServerOptions } from "./connection.ts";
 import { migrate } from "./migrations.ts";
 import { Pool } from "./pool.ts";
@@ -13,12 +13,6 @@ import { type Insert, insertPlants, removePlants } from "./writes.ts";
 export interface PostgresOptions extends ServerOptions {
   /** Connections that this process holds at most: 2 or more. */
   readonly poolSize: number;
-}
-
-interface PlantRow {
-  readonly id: PlantId;
-  readonly name: string;
-  readonly tag: string | null;
 }
 
 const SELECT_PLANTS = "SELECT id, name, tag FROM plants WHERE owner = $1 AND id >= $2 ORDER BY id LIMIT $3";
@@ -92,7 +86,7 @@ class PostgresStorage implements Storage {
       tag === undefined
         ? await this.#reads.query<PlantRow>(SELECT_PLANTS, [owner, first, limit])
         : await this.#reads.query<PlantRow>(SELECT_PLANTS_BY_TAG, [owner, first, limit, tag]);
-    return rows.map(({ id, name, tag }) => (tag === null ? { id, name } : { id, name, tag }));
+    return rows.map(toPlant);
   }
 
   /** Other servers write too. */

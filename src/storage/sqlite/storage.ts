@@ -4,19 +4,13 @@ import { basename, dirname, join } from "node:path";
 import type { NewPlant, Owner, PlantId } from "../../domain/plant.ts";
 import { ID_MAX, ID_MIN } from "../../domain/plant.ts";
 import type { Token } from "../../domain/token.ts";
+import { type PlantRow, type TokenRow, toPlant, toToken } from "../rows.ts";
 import type { InsertOutcome, PlantRange, Storage } from "../storage.ts";
-import { type TokenRow, toToken } from "../token-row.ts";
 import { connect, makeDurable, toAppError } from "./connection.ts";
 import { lockForServer } from "./lock.ts";
 import { migrate } from "./migrations.ts";
 import { Revisions } from "./revisions.ts";
 import { Writer } from "./writer.ts";
-
-interface PlantRow {
-  readonly id: PlantId;
-  readonly name: string;
-  readonly tag: string | null;
-}
 
 /** `forServer` takes the file for this process as the one server on it; `mustExist` makes none that is missing. */
 interface SqliteOptions {
@@ -101,7 +95,7 @@ class SqliteStorage implements Storage {
         ? this.#selectPlants.all(owner, first, limit)
         : this.#selectPlantsByTag.all(owner, tag, first, limit),
     );
-    return rows.map(({ id, name, tag }) => (tag === null ? { id, name } : { id, name, tag }));
+    return rows.map(toPlant);
   }
 
   insertToken(token: Token): Promise<void> {

@@ -1,8 +1,8 @@
 import type { Database } from "bun:sqlite";
 import type { Owner } from "../../domain/plant.ts";
 import type { Token } from "../../domain/token.ts";
+import { tokenValues } from "../rows.ts";
 import type { InsertOutcome } from "../storage.ts";
-import { tokenValues } from "../token-row.ts";
 
 /**
  * Every write there is, by name. They run on the writer's thread, each inside the transaction of its group;

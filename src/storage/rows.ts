@@ -1,4 +1,15 @@
+import type { NewPlant, PlantId } from "../domain/plant.ts";
 import type { Scope, Token } from "../domain/token.ts";
+
+/** What a list reads of a row of the table `plants`, alike in every engine. */
+export interface PlantRow {
+  readonly id: PlantId;
+  readonly name: string;
+  readonly tag: string | null;
+}
+
+/** The plant that a row holds. */
+export const toPlant = ({ id, name, tag }: PlantRow): NewPlant => (tag === null ? { id, name } : { id, name, tag });
 
 /** A row of the table `tokens`, alike in every engine. Times are in epoch milliseconds. */
 export interface TokenRow {
