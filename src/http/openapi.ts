@@ -11,6 +11,9 @@ type Json = Record<string, unknown>;
 
 const ref = (kind: "schemas" | "headers" | "parameters", name: string) => ({ $ref: `#/components/${kind}/${name}` });
 
+/** A header value as `isVisibleAscii` takes it. */
+const visibleAscii = (maxLength: number) => ({ type: "string", minLength: 1, maxLength, pattern: "^[\\x21-\\x7e]+$" });
+
 /** What can go wrong in any operation. */
 const COMMON_FAILURES: readonly ErrorCode[] = [
   "multiple_credentials",
@@ -65,7 +68,7 @@ function createPlant(): Json {
         in: "header",
         description:
           "Makes it safe to ask again: a repeat with the same key, id and plant succeeds, for as long as the plant exists.",
-        schema: { type: "string", minLength: 1, maxLength: IDEMPOTENCY_KEY_MAX_LENGTH, pattern: "^[\\x21-\\x7e]+$" },
+        schema: visibleAscii(IDEMPOTENCY_KEY_MAX_LENGTH),
         example: "5f3c1d0e-7a53-4b0e-8d0c-0c1f2f6b9a11",
       },
       ref("parameters", "requestId"),
@@ -126,7 +129,7 @@ function components(): Json {
         in: "header",
         description:
           "Comes back in the response and stands in the server's log. Anything else than this is passed over.",
-        schema: { type: "string", minLength: 1, maxLength: REQUEST_ID_MAX_LENGTH, pattern: "^[\\x21-\\x7e]+$" },
+        schema: visibleAscii(REQUEST_ID_MAX_LENGTH),
       },
     },
     headers: HEADERS,
