@@ -29,20 +29,8 @@ export async function startPlantStore(port: number, prefix: readonly string[] = 
   const database = `sqlite:${folder}/plants.db`;
   const main = join(root, "src/main.ts");
   const minted = Bun.spawnSync([process.execPath, main, "token", "create", "--owner", "bench", "--database", database]);
-  const server = await start("Plant Store", port, [
-    ...[
-      ...prefix,
-      process.execPath,
-      main,
-      "serve",
-      "--database",
-      database,
-      "--port",
-      String(port),
-      "--admin-port",
-      "off",
-    ],
-  ]);
+  const settings = ["--database", database, "--port", String(port), "--admin-port", "off"];
+  const server = await start("Plant Store", port, [...prefix, process.execPath, main, "serve", ...settings]);
   return {
     ...server,
     token: minted.stdout.toString().trim(),

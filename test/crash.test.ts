@@ -163,7 +163,7 @@ describe("the ledger", () => {
   ];
   for (const [what, change, fault] of lies) {
     it(`notices ${what}`, async () => {
-      const service = await startService((storage) => unreliable(storage, change(storage)));
+      const service = await startService({ wrap: (storage) => unreliable(storage, change(storage)) });
       const client = new PlantStoreClient({ url: service.url, token: await service.token(), attempts: 1 });
       const ledger = new Ledger();
       await ledger.write(client, () => ledger.answered >= 2_000);

@@ -36,8 +36,7 @@ async function importFile(file: string, flags: Record<string, unknown>): Promise
   const format = chooseFormat(file, flags["format"] as string | undefined);
   const client = new PlantStoreClient(readConfig(["url", "token"], flags));
   const source = file === "-" ? Bun.stdin : Bun.file(file);
-  if (file !== "-" && !(await Bun.file(file).exists()))
-    throw new Error(`${file} cannot be read: there is no such file`);
+  if (file !== "-" && !(await source.exists())) throw new Error(`${file} cannot be read: there is no such file`);
   const progress = openProgress("importing", file === "-" ? undefined : source.size);
   const tally: Tally = { imported: 0, refused: 0 };
   let bytesRead = 0;

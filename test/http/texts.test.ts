@@ -8,7 +8,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
   let api: Api;
 
   beforeAll(async () => {
-    service = await startService(undefined, open);
+    service = await startService({ open });
     api = await Api.of(service);
   });
   afterAll(() => service.stop());

@@ -2,7 +2,7 @@ import { openStorage } from "../../src/storage/open.ts";
 import { newPostgresDatabase } from "./postgres.ts";
 import { type OwnDatabase, openSqlite } from "./service.ts";
 
-/** Every engine, by name: `describe.each(ENGINES)("on %s", (_, open) => ... startService(undefined, open) ...)`. */
+/** Every engine, by name: `describe.each(ENGINES)("on %s", (_, open) => ... startService({ open }) ...)`. */
 export const ENGINES: [name: string, open: () => Promise<OwnDatabase>][] = [
   ["SQLite", openSqlite],
   ["PostgreSQL", openPostgres],

@@ -46,11 +46,18 @@ export async function openSqlite(): Promise<OwnDatabase> {
   return { storage: await openStorage(`sqlite:${folder.path}/plants.db`, { forServer: true }), remove: folder.remove };
 }
 
-/** Starts the service; `wrap` may stand between the application and its database, to make it fail. */
-export async function startService(
-  wrap: (storage: Storage) => Storage = (storage) => storage,
-  open: () => Promise<OwnDatabase> = openSqlite,
-): Promise<Service> {
+export interface ServiceOptions {
+  /** What to keep the plants in: SQLite, unless said otherwise. */
+  readonly open?: () => Promise<OwnDatabase>;
+  /** May stand between the application and its database, to make it fail. */
+  readonly wrap?: (storage: Storage) => Storage;
+}
+
+/** Starts the service on an empty database. */
+export async function startService({
+  open = openSqlite,
+  wrap = (storage) => storage,
+}: ServiceOptions = {}): Promise<Service> {
   const { storage, remove } = await open();
   const tokens = new Tokens(storage);
   const answers: Answer[] = [];
