@@ -11,18 +11,21 @@ export interface Log {
   readonly requests: pino.Logger;
 }
 
-/** The logs of this process; what is gathered goes out when it exits. */
-export function openLog(): Log {
+/** The logs of this process, every line with the number of the worker if it is one; the rest goes out at its exit. */
+export function openLog(worker?: number): Log {
+  const options = { ...OPTIONS, base: { pid: process.pid, ...(worker === undefined ? {} : { worker }) } };
   const gathering = pino.destination({ fd: 2, sync: true, minLength: 8_192, periodicFlush: 100 });
   process.on("exit", () => gathering.flushSync());
   return {
-    events: pino(OPTIONS, pino.destination({ fd: 2, sync: true })),
-    requests: pino(OPTIONS, gathering),
+    events: pino(options, openStandardError()),
+    requests: pino(options, gathering),
   };
 }
 
+/** Standard error, to which each text is written whole before the next one. */
+export const openStandardError = () => pino.destination({ fd: 2, sync: true });
+
 const OPTIONS: pino.LoggerOptions = {
-  base: { pid: process.pid },
   timestamp: pino.stdTimeFunctions.isoTime,
   formatters: { level: (level) => ({ level }) },
 };
