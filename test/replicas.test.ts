@@ -41,7 +41,7 @@ describe("three servers on one database, under load", () => {
         const kinds = [...REPLICAS.slice(round % 3), ...REPLICAS.slice(0, round % 3)];
         const [killed, drained, steady] = (await Promise.all(kinds.map(start))) as [Program, Program, Program];
         const balancer = new Balancer(token);
-        for (const { url } of [killed, drained, steady]) balancer.add(url);
+        await Promise.all([killed, drained, steady].map(({ url }) => balancer.add(url)));
         const ledger = new Ledger();
         let isOver = false;
         const load = Promise.all([ledger.write(balancer, () => isOver), ledger.read(balancer, () => isOver)]);
@@ -55,11 +55,13 @@ describe("three servers on one database, under load", () => {
         /** Ends a server by a signal while the load goes on, and starts it again. */
         const restart = async (program: Program, kind: readonly string[] | undefined, signal: NodeJS.Signals) => {
           await stretch();
+          // Without its supervisor alone, a worker would end in good order.
+          if (signal === "SIGKILL") for (const pid of program.workers().values()) process.kill(pid, signal);
           const exitCode = await program.stop(signal);
           await stretch();
           balancer.remove(program.url);
           const again = await start(kind);
-          balancer.add(again.url);
+          await balancer.add(again.url);
           await stretch();
           return { exitCode, again };
         };

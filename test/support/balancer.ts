@@ -28,11 +28,12 @@ export class Balancer implements LedgerClient {
     this.#token = token;
   }
 
-  /** Sends a server requests from now on, whenever its `/readyz` allows it. */
-  add(url: string): void {
+  /** Sends a server requests from now on, whenever its `/readyz` allows it; resolves when it does for the first time. */
+  async add(url: string): Promise<void> {
     const target: Target = { url, pool: new ConnectionPool(url), isReady: false, isGone: false };
     this.#targets.push(target);
     this.#watch(target);
+    while (!target.isReady) await Bun.sleep(POLL_EVERY_MS);
   }
 
   /** Forgets a server. */
