@@ -1,5 +1,8 @@
 import { pino } from "pino";
 
+/** A line that is longer is passed on in parts. */
+const MAX_LINE_LENGTH = 1024 * 1024;
+
 /** Which requests get a line: those that fail, or all. Life-cycle events always get one. */
 export const LOG_CHOICES = ["failures", "requests"] as const;
 
@@ -24,6 +27,22 @@ export function openLog(worker?: number): Log {
 
 /** Standard error, to which each text is written whole before the next one. */
 export const openStandardError = () => pino.destination({ fd: 2, sync: true });
+
+/** Passes on what another process logs, in whole lines, so that those of several processes never mix. */
+export async function passOnLines(
+  log: ReadableStream<Uint8Array>,
+  to: { write(text: string): unknown },
+): Promise<void> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of log) {
+    const text = rest + decoder.decode(chunk, { stream: true });
+    const end = text.length > MAX_LINE_LENGTH ? text.length : text.lastIndexOf("\n") + 1;
+    if (end > 0) to.write(text.slice(0, end));
+    rest = text.slice(end);
+  }
+  if (rest !== "") to.write(`${rest}\n`);
+}
 
 const OPTIONS: pino.LoggerOptions = {
   timestamp: pino.stdTimeFunctions.isoTime,

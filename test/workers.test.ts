@@ -141,13 +141,13 @@ describe("several workers", () => {
     "log whole lines, each with the number of its worker",
     async () => {
       const program = await start(2, "--log", "requests");
-      const path = `/${"long-".repeat(200)}`;
-      for (let round = 0; round < 20; round++) {
+      const path = `/${"long-".repeat(2_000)}`;
+      for (let round = 0; round < 10; round++) {
         await Promise.all(Array.from({ length: 50 }, () => ask(program, path)));
       }
       expect(await program.stop()).toBe(0);
       const lines = program.log().filter(({ requestId }) => requestId !== undefined);
-      expect(lines).toHaveLength(1_000);
+      expect(lines).toHaveLength(500);
       expect(new Set(lines.map(({ worker, pid }) => `${worker} ${pid}`))).toEqual(
         new Set([...program.workers()].map(([worker, pid]) => `${worker} ${pid}`)),
       );
@@ -293,6 +293,18 @@ describe("a stop signal to a supervisor", () => {
       );
       expect(await program.stop("SIGTERM")).toBe(1);
       for (const pid of program.workers().values()) await until(() => isGone(pid), Boolean);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    "and a worker that cannot finish: ends it when its time is over, with exit code 1",
+    async () => {
+      const program = await start(2, "--drain", "0s", "--stop-timeout", "1s");
+      process.kill(pidOf(program, 1), "SIGSTOP");
+      expect(await program.stop()).toBe(1);
+      await until(() => isGone(pidOf(program, 1)), Boolean);
+      expect(messages(program).filter((each) => each === "stopped")).toHaveLength(1);
     },
     TIMEOUT_MS,
   );

@@ -1,13 +1,12 @@
 import type { Subprocess } from "bun";
 import { UsageError } from "../config.ts";
-import { openStandardError } from "../log.ts";
+import { openStandardError, passOnLines } from "../log.ts";
 import type { Figures } from "../metrics.ts";
 import type { Announcement } from "./life.ts";
 
 /** How long a supervisor waits for the figures of a worker. */
 const FIGURES_TIMEOUT_MS = 1_000;
-/** A line that is longer is passed on in parts. */
-const MAX_LINE_LENGTH = 1024 * 1024;
+const standardError = openStandardError();
 
 /** What a worker tells its supervisor: that it takes requests, why it cannot, or its figures when it is asked. */
 interface WorkerMessage {
@@ -135,7 +134,7 @@ export class WorkerProcess {
 
   async #end(startedMs: number): Promise<Ending> {
     const { pid, stderr, exited } = this.#child;
-    await Promise.all([exited, passOn(stderr)]);
+    await Promise.all([exited, passOnLines(stderr, standardError)]);
     const { exitCode, signalCode: signal } = this.#child;
     this.#tell();
     this.#ready.reject(new Error(this.#failure ?? `a worker ended with ${signal ?? exitCode} before it was ready`));
@@ -148,19 +147,4 @@ export class WorkerProcess {
       hasFinished: exitCode === 0 || !this.#isReady,
     };
   }
-}
-
-const standardError = openStandardError();
-
-/** Passes on what a worker logs, in whole lines, so that those of several workers never mix. */
-async function passOn(log: ReadableStream<Uint8Array>): Promise<void> {
-  const decoder = new TextDecoder();
-  let rest = "";
-  for await (const chunk of log) {
-    const text = rest + decoder.decode(chunk, { stream: true });
-    const end = text.length > MAX_LINE_LENGTH ? text.length : text.lastIndexOf("\n") + 1;
-    if (end > 0) standardError.write(text.slice(0, end));
-    rest = text.slice(end);
-  }
-  if (rest !== "") standardError.write(`${rest}\n`);
 }
