@@ -7,6 +7,8 @@ const IDS_A_WRITER = 1_000_000n;
 /** Ids that several creates want at once begin here. */
 const FIRST_CONTENDED_ID = 1_000_000_000n;
 const CONTENDERS = 3;
+/** Faults that are told. */
+const MAX_FAULTS = 20;
 
 /** What is known of a create and its plant: answered for, or asked for without an answer. */
 type State = "created" | "refused" | "deleted" | "maybe created" | "maybe deleted";
@@ -28,7 +30,7 @@ export class Ledger {
   answered = 0;
   /** The creates by their ids. */
   readonly #entries = new Map<PlantId, Entry[]>();
-  readonly #faults: string[] = [];
+  readonly #faults = new Set<string>();
   readonly #nextIds = Array.from({ length: WRITERS }, (_, n) => BigInt(n - WRITERS / 2) * IDS_A_WRITER);
   #nextContendedId = FIRST_CONTENDED_ID;
 
@@ -56,13 +58,13 @@ export class Ledger {
       for (const { entry, state } of before) {
         const { id } = entry.plant;
         const isChanging = state !== entry.state;
-        if (state === "created" && !isChanging && !found.has(id)) this.#faults.push(`${id} is missing in a later list`);
-        if (state === "deleted" && found.has(id)) this.#faults.push(`${id} is in a later list`);
+        if (state === "created" && !isChanging && !found.has(id)) this.#faults.add(`${id} is missing in a later list`);
+        if (state === "deleted" && found.has(id)) this.#faults.add(`${id} is in a later list`);
       }
     }
   }
 
-  /** Where the servers' plants and this ledger disagree. */
+  /** Where the servers' plants and this ledger disagree, the first few of it. */
   async faults(client: LedgerClient): Promise<string[]> {
     const found = await this.#list(client);
     const strangers = [...found.keys()].filter((id) => !this.#entries.has(id));
@@ -70,7 +72,7 @@ export class Ledger {
       ...this.#faults,
       ...strangers.map((id) => `${id} was never asked for`),
       ...[...this.#entries].flatMap(([id, entries]) => faultsOf(id, entries, found.get(id))),
-    ];
+    ].slice(0, MAX_FAULTS);
   }
 
   /** Asks again whatever has no answer; resolves with how many that were. */
@@ -114,7 +116,7 @@ export class Ledger {
   async #create(client: LedgerClient, entry: Entry): Promise<void> {
     const outcome = await outcomeOf(client.createPlant(entry.plant, { idempotencyKey: entry.key }));
     if (outcome === "unknown") return;
-    if (outcome !== "done" && outcome !== "duplicate_id") this.#faults.push(`${entry.plant.id}: ${outcome}`);
+    if (outcome !== "done" && outcome !== "duplicate_id") this.#faults.add(`${entry.plant.id}: ${outcome}`);
     entry.state = outcome === "done" ? "created" : "refused";
     this.answered++;
   }
@@ -125,7 +127,7 @@ export class Ledger {
     const outcome = await outcomeOf(client.deletePlant(entry.plant.id));
     if (outcome === "unknown") return;
     const isGone = outcome === "done" || (wasUnknown && outcome === "plant_not_found");
-    if (!isGone) this.#faults.push(`${entry.plant.id} is lost: ${outcome}`);
+    if (!isGone) this.#faults.add(`${entry.plant.id} is lost: ${outcome}`);
     entry.state = "deleted";
     this.answered++;
   }
@@ -133,7 +135,7 @@ export class Ledger {
   async #list(client: LedgerClient): Promise<Map<PlantId, NewPlant>> {
     const found = new Map<PlantId, NewPlant>();
     for await (const plant of client.listPlants({ limit: 5_000 })) {
-      if (found.has(plant.id)) this.#faults.push(`${plant.id} is listed twice`);
+      if (found.has(plant.id)) this.#faults.add(`${plant.id} is listed twice`);
       found.set(plant.id, plant);
     }
     return found;
