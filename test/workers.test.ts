@@ -187,7 +187,14 @@ describe("several workers", () => {
       await other.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
       const first = pidOf(program, 1);
       process.kill(first, "SIGKILL");
-      await until(endings, ({ length }) => length === 4);
+      const figures = async () => (await fetch(`${program.adminUrl}/metrics`)).status;
+      await until(
+        async () => [await figures(), endings().length],
+        ([status, count]) => {
+          expect(status).toBe(200);
+          return count === 4;
+        },
+      );
       await other.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
       await until(
         () => pidOf(program, 1),

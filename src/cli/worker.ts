@@ -1,12 +1,10 @@
-import type { Subprocess } from "bun";
 import { UsageError } from "../config.ts";
-import { openStandardError, passOnLines } from "../log.ts";
+import { passOnLines } from "../log.ts";
 import type { Figures } from "../metrics.ts";
 import type { Announcement } from "./life.ts";
 
 /** How long a supervisor waits for the figures of a worker. */
 const FIGURES_TIMEOUT_MS = 1_000;
-const standardError = openStandardError();
 
 /** What a worker tells its supervisor: that it takes requests, why it cannot, or its figures when it is asked. */
 interface WorkerMessage {
@@ -63,7 +61,7 @@ export function connectToSupervisor(worker: number): Supervisor {
 interface Ending {
   readonly endedPid: number;
   readonly exitCode: number | null;
-  readonly signal: Subprocess["signalCode"];
+  readonly signal: Bun.Subprocess["signalCode"];
   /** Its own words, when it could not start. */
   readonly failure: string | undefined;
   readonly lifetimeMs: number;
@@ -73,7 +71,7 @@ interface Ending {
 
 /** A supervisor's end of the line: one worker, which is this program again, with a number. */
 export class WorkerProcess {
-  readonly #child: Subprocess<"ignore", "ignore", "pipe">;
+  readonly #child: Bun.Subprocess<"ignore", "ignore", "pipe">;
   readonly #ready = Promise.withResolvers<Announcement>();
   #isReady = false;
   #failure: string | undefined;
@@ -82,7 +80,8 @@ export class WorkerProcess {
   /** Resolves when it is gone and all that it had to say has been passed on. */
   readonly ended: Promise<Ending>;
 
-  constructor(number: number, port: number) {
+  /** What it logs is written to `log`. */
+  constructor(number: number, port: number, log: Parameters<typeof passOnLines>[1]) {
     const program = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main];
     const own = ["--port", String(port), "--worker", String(number)];
     this.#child = Bun.spawn([...program, ...process.argv.slice(2), ...own], {
@@ -91,7 +90,7 @@ export class WorkerProcess {
       stderr: "pipe",
       ipc: (message: WorkerMessage) => this.#hear(message),
     });
-    this.ended = this.#end(performance.now());
+    this.ended = this.#end(performance.now(), passOnLines(this.#child.stderr, log));
     this.#ready.promise.catch(() => {});
   }
 
@@ -106,7 +105,8 @@ export class WorkerProcess {
     const { promise, resolve } = Promise.withResolvers<Figures | undefined>();
     const timer = setTimeout(resolve, FIGURES_TIMEOUT_MS);
     this.#tell = resolve;
-    if (this.#isReady && this.#child.exitCode === null) this.#child.send(ASK_FOR_FIGURES);
+    const { exitCode, signalCode } = this.#child;
+    if (this.#isReady && exitCode === null && signalCode === null) this.#child.send(ASK_FOR_FIGURES);
     else resolve(undefined);
     this.#asking = promise.finally(() => {
       clearTimeout(timer);
@@ -132,10 +132,9 @@ export class WorkerProcess {
     this.#ready.resolve(ready);
   }
 
-  async #end(startedMs: number): Promise<Ending> {
-    const { pid, stderr, exited } = this.#child;
-    await Promise.all([exited, passOnLines(stderr, standardError)]);
-    const { exitCode, signalCode: signal } = this.#child;
+  async #end(startedMs: number, logged: Promise<void>): Promise<Ending> {
+    await Promise.all([this.#child.exited, logged]);
+    const { pid, exitCode, signalCode: signal } = this.#child;
     this.#tell();
     this.#ready.reject(new Error(this.#failure ?? `a worker ended with ${signal ?? exitCode} before it was ready`));
     return {

@@ -1,6 +1,6 @@
 import { UsageError } from "../config.ts";
 import { findPort } from "../http/server.ts";
-import { type Log, openLog, withoutSecrets } from "../log.ts";
+import { type Log, openLog, openStandardError, withoutSecrets } from "../log.ts";
 import { type Figures, joinMetrics } from "../metrics.ts";
 import { listenForMetrics } from "./admin.ts";
 import { type Announcement, announce, endInTime, endOnFault, stopSignal } from "./life.ts";
@@ -56,6 +56,7 @@ class Team {
   readonly #numbers: readonly number[];
   readonly #port: number;
   readonly #log: Log;
+  readonly #standardError = openStandardError();
   readonly #workers = new Map<number, WorkerProcess>();
   readonly #stopped = Promise.withResolvers<void>();
   #isStopping = false;
@@ -93,7 +94,7 @@ class Team {
   }
 
   #startWorker(number: number): WorkerProcess {
-    const worker = new WorkerProcess(number, this.#port);
+    const worker = new WorkerProcess(number, this.#port, this.#standardError);
     this.#workers.set(number, worker);
     return worker;
   }
