@@ -43,9 +43,18 @@ export const SETTINGS = {
     variable: "PLANTSTORE_POOL_SIZE",
     unit: "number",
     default: "10",
-    help: "connections to PostgreSQL that a server holds at most",
+    help: "connections to PostgreSQL that each server process holds at most",
     rule: "must be an integer from 2 to 1000",
-    parse: (text) => (/^\d{1,4}$/.test(text) && Number(text) >= 2 && Number(text) <= 1_000 ? Number(text) : undefined),
+    parse: (text) => parseInteger(text, 2, 1_000),
+  }),
+  workers: setting({
+    flag: "--workers",
+    variable: "PLANTSTORE_WORKERS",
+    unit: "number",
+    default: "1",
+    help: "processes that serve together on one port; more than one needs PostgreSQL and Linux",
+    rule: "must be an integer from 1 to 64",
+    parse: (text) => parseInteger(text, 1, 64),
   }),
   host: setting({
     flag: "--host",
@@ -187,5 +196,9 @@ function parseHost(text: string): string | undefined {
 }
 
 function parsePort(text: string): number | undefined {
-  return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined;
+  return parseInteger(text, 0, 65_535);
+}
+
+function parseInteger(text: string, min: number, max: number): number | undefined {
+  return /^\d{1,5}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined;
 }

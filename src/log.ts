@@ -1,5 +1,8 @@
 import { pino } from "pino";
 
+/** A line that is longer is passed on in parts. */
+const MAX_LINE_LENGTH = 1024 * 1024;
+
 /** Which requests get a line: those that fail, or all. Life-cycle events always get one. */
 export const LOG_CHOICES = ["failures", "requests"] as const;
 
@@ -11,18 +14,37 @@ export interface Log {
   readonly requests: pino.Logger;
 }
 
-/** The logs of this process; what is gathered goes out when it exits. */
-export function openLog(): Log {
+/** The logs of this process, every line with the number of the worker if it is one; the rest goes out at its exit. */
+export function openLog(worker?: number): Log {
+  const options = { ...OPTIONS, base: { pid: process.pid, ...(worker === undefined ? {} : { worker }) } };
   const gathering = pino.destination({ fd: 2, sync: true, minLength: 8_192, periodicFlush: 100 });
   process.on("exit", () => gathering.flushSync());
   return {
-    events: pino(OPTIONS, pino.destination({ fd: 2, sync: true })),
-    requests: pino(OPTIONS, gathering),
+    events: pino(options, openStandardError()),
+    requests: pino(options, gathering),
   };
 }
 
+/** Standard error, to which each text is written whole before the next one. */
+export const openStandardError = () => pino.destination({ fd: 2, sync: true });
+
+/** Passes on what another process logs, in whole lines, so that those of several processes never mix. */
+export async function passOnLines(
+  log: ReadableStream<Uint8Array>,
+  to: { write(text: string): unknown },
+): Promise<void> {
+  const decoder = new TextDecoder();
+  let rest = "";
+  for await (const chunk of log) {
+    const text = rest + decoder.decode(chunk, { stream: true });
+    const end = text.length > MAX_LINE_LENGTH ? text.length : text.lastIndexOf("\n") + 1;
+    if (end > 0) to.write(text.slice(0, end));
+    rest = text.slice(end);
+  }
+  if (rest !== "") to.write(`${rest}\n`);
+}
+
 const OPTIONS: pino.LoggerOptions = {
-  base: { pid: process.pid },
   timestamp: pino.stdTimeFunctions.isoTime,
   formatters: { level: (level) => ({ level }) },
 };

@@ -1,18 +1,28 @@
-import { collectDefaultMetrics, Gauge, type Metric, Registry } from "prom-client";
+import { AggregatorRegistry, collectDefaultMetrics, Gauge, type Metric, Registry } from "prom-client";
 import packageJson from "../package.json" with { type: "json" };
 import type { Answer } from "./http/server.ts";
 
 const DURATION = "plantstore_http_request_duration_seconds";
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
+/** The figures of one worker at one moment, fit to be sent to its supervisor. */
+export type Figures = readonly object[];
+
+/** What `/metrics` shows of several workers: every series of each, told apart by the label `worker`. */
+export const joinMetrics = (collect: () => Promise<readonly Figures[]>) => ({
+  contentType: Registry.PROMETHEUS_CONTENT_TYPE,
+  text: async (): Promise<string> => AggregatorRegistry.aggregate([...(await collect())]).metrics(),
+});
+
 /** What `/metrics` shows, named as Prometheus has it: base units, a prefix, a label for every dimension. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly #durations = new Map<string, Durations>();
 
-  /** `pendingRequests` tells how many requests are being answered. */
-  constructor(pendingRequests: () => number) {
+  /** `pendingRequests` tells how many requests are being answered; `worker` is this worker's number, if it is one. */
+  constructor(pendingRequests: () => number, worker?: number) {
     const registers = [this.#registry];
+    if (worker !== undefined) this.#registry.setDefaultLabels({ worker });
     collectDefaultMetrics({ register: this.#registry });
     this.#registry.registerMetric(this.#histogram() as unknown as Metric);
     new Gauge({
@@ -45,6 +55,11 @@ export class Metrics {
   /** All figures in the text format of Prometheus. */
   text(): Promise<string> {
     return this.#registry.metrics();
+  }
+
+  /** All figures for {@link joinMetrics}, which finds each series once: "first" hands it on as it is. */
+  async figures(): Promise<Figures> {
+    return (await this.#registry.getMetricsAsJSON()).map((metric) => ({ ...metric, aggregator: "first" }));
   }
 
   /** A histogram as the registry prints it. prom-client's own takes longer to count a request than to check its token. */

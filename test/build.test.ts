@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { join } from "node:path";
+import { newPostgresDatabase } from "./support/postgres.ts";
 import { track } from "./support/program.ts";
 import { temporaryFolder } from "./support/service.ts";
 
@@ -14,17 +15,21 @@ describe("npm run build", () => {
   }, TIMEOUT_MS);
   afterAll(() => folder.remove());
 
+  /** Starts the program, on its own in a folder; resolves with its process and what it first prints. */
+  async function serve(...args: string[]) {
+    const program = join(folder.path, "plantstore");
+    await Bun.write(program, Bun.file(join(root, "dist/plantstore")), { mode: 0o755 });
+    const options = { cwd: folder.path, env: {}, stdin: "ignore", stdout: "pipe", stderr: "ignore" } as const;
+    const server = track(Bun.spawn([program, "serve", "--port", "0", "--admin-port", "off", ...args], options));
+    const { value } = await server.stdout.getReader().read();
+    const [, url, token] = /ready at (\S+).*?(plt_\w+)/s.exec(new TextDecoder().decode(value)) ?? [];
+    return { server, url, headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" } };
+  }
+
   it(
     "makes one file that serves, reference page and all, with nothing else around it",
     async () => {
-      const program = join(folder.path, "plantstore");
-      await Bun.write(program, Bun.file(join(root, "dist/plantstore")), { mode: 0o755 });
-      const args = ["serve", "--port", "0", "--admin-port", "off"];
-      const options = { cwd: folder.path, env: {}, stdin: "ignore", stdout: "pipe", stderr: "ignore" } as const;
-      const server = track(Bun.spawn([program, ...args], options));
-      const { value } = await server.stdout.getReader().read();
-      const [, url, token] = /ready at (\S+).*?(plt_\w+)/s.exec(new TextDecoder().decode(value)) ?? [];
-      const headers = { Authorization: `Bearer ${token}`, "Content-Type": "application/json" };
+      const { server, url, headers } = await serve();
       const body = '{"id": 9223372036854775807, "name": "Clarkia"}';
       expect((await fetch(`${url}/plants`, { method: "POST", headers, body })).status).toBe(200);
       expect(await (await fetch(`${url}/plants?fields=id`, { headers })).text()).toBe('[{"id":9223372036854775807}]');
@@ -33,6 +38,19 @@ describe("npm run build", () => {
       }
       server.kill("SIGTERM");
       expect(await server.exited).toBe(0);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    "makes one file that starts its workers from itself",
+    async () => {
+      const database = await newPostgresDatabase();
+      const { server, url, headers } = await serve("--workers", "2", "--database", database.url);
+      expect(await (await fetch(`${url}/plants`, { headers })).text()).toBe("[]");
+      server.kill("SIGTERM");
+      expect(await server.exited).toBe(0);
+      await database.drop();
     },
     TIMEOUT_MS,
   );

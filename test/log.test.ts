@@ -1,6 +1,6 @@
 import { describe, expect, it } from "bun:test";
 import { mintSecret } from "../src/domain/token.ts";
-import { type Log, limitFailures, redact } from "../src/log.ts";
+import { type Log, limitFailures, passOnLines, redact } from "../src/log.ts";
 
 describe("the log", () => {
   const secret = mintSecret();
@@ -31,5 +31,35 @@ describe("limitFailures", () => {
     expect(answers).toEqual([...Array(500).fill(true), ...Array(7).fill(false)]);
     expect(await told.promise).toEqual([{ count: 7 }, "more failures without a line"]);
     expect(mayLog()).toBe(true);
+  });
+});
+
+describe("the log of another process", () => {
+  /** What is written when the log arrives in pieces of so many bytes. */
+  async function passOn(log: string, bytesAPiece: number): Promise<string[]> {
+    const bytes = new TextEncoder().encode(log);
+    const written: string[] = [];
+    const pieces = new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (let at = 0; at < bytes.length; at += bytesAPiece) {
+          controller.enqueue(bytes.subarray(at, at + bytesAPiece));
+        }
+        controller.close();
+      },
+    });
+    await passOnLines(pieces, { write: (text) => written.push(text) });
+    return written;
+  }
+
+  it.each([1, 2, 3, 5, 8, 13])("is passed on in whole lines, though it comes in pieces of %d bytes", async (bytes) => {
+    const log = '{"plant":"🌱"}\n{"owner":"ann"}\n{"msg":"an end without a newline"}';
+    const written = await passOn(log, bytes);
+    expect(written.filter((text) => !text.endsWith("\n"))).toEqual([]);
+    expect(written.join("")).toBe(`${log}\n`);
+  });
+
+  it("is passed on in parts where a line never ends", async () => {
+    const log = "x".repeat(5_000_000);
+    expect((await passOn(log, 65_536)).length).toBeGreaterThan(2);
   });
 });

@@ -72,6 +72,7 @@ describe("the command line of serve", () => {
 
   const badSettings = {
     "--database": ["postgres", "sqlite:", "sqlite::memory:", "plants.db"],
+    "--workers": ["0", "65", "1.5", "two"],
     "--host": ["two words", "http://x", "*", "-/"],
     "--port": ["65536", "-1", "80a", "off"],
     "--admin-host": ["a/b", "[", "?", " "],

@@ -1,19 +1,25 @@
+import { Option } from "commander";
 import { App } from "../app.ts";
 import { type Config, readConfig, type SettingName } from "../config.ts";
 import { SCOPES } from "../domain/token.ts";
-import { metricsRoute, routes } from "../http/routes.ts";
+import { routes } from "../http/routes.ts";
 import { type Answer, HttpServer } from "../http/server.ts";
 import { type Log, limitFailures, openLog, redact, withoutSecrets } from "../log.ts";
 import { Metrics } from "../metrics.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { Tokens } from "../tokens.ts";
+import { listenForMetrics } from "./admin.ts";
 import { command } from "./command.ts";
+import { announce, endInTime, endOnFault, stopSignal } from "./life.ts";
+import { connectToSupervisor, type Supervisor } from "./worker.ts";
+import { supervise } from "./workers.ts";
 
 const SERVE_SETTINGS = [
   "database",
   "queryTimeout",
   "poolSize",
+  "workers",
   "host",
   "port",
   "adminHost",
@@ -24,12 +30,11 @@ const SERVE_SETTINGS = [
   "stopTimeout",
 ] as const satisfies readonly SettingName[];
 
-type ServeConfig = Config<(typeof SERVE_SETTINGS)[number]>;
+/** The settings of `serve`. */
+export type ServeConfig = Config<(typeof SERVE_SETTINGS)[number]>;
 
 /** How often the last uses of tokens are written down. */
 const NOTE_USES_EVERY_MS = 10_000;
-/** What a stop may take beyond its settings before the process ends all the same: time for a slow disk. */
-const STOP_GRACE_MS = 5_000;
 
 /** `plantstore serve` */
 export const serveCommand = () =>
@@ -38,53 +43,62 @@ export const serveCommand = () =>
     .description(
       "Runs the server until SIGTERM or SIGINT, which let it finish what it has accepted. On an empty database it makes a token for the owner `default` and shows it once. The log goes to standard error as JSON lines.",
     )
-    .action((flags) => serve(readConfig(SERVE_SETTINGS, flags)));
+    .addOption(new Option("--worker <number>", "set by a supervisor for each of its workers").hideHelp())
+    .action(({ worker, ...flags }) => {
+      const config = readConfig(SERVE_SETTINGS, flags);
+      if (worker !== undefined) return work(config, Number(worker));
+      return config.workers === 1 ? serve(config) : supervise(config);
+    });
 
-async function serve(config: ServeConfig): Promise<void> {
-  const log = openLog();
+async function work(config: ServeConfig, number: number): Promise<void> {
+  const supervisor = connectToSupervisor(number);
+  await serve(config, supervisor).catch(supervisor.giveUp);
+}
+
+async function serve(config: ServeConfig, supervisor?: Supervisor): Promise<void> {
+  const log = openLog(supervisor?.worker);
   endOnFault(log);
   const { database, queryTimeout: queryTimeoutMs, poolSize } = config;
   const storage = await openStorage(database, { forServer: true, queryTimeoutMs, poolSize });
   const tokens = new Tokens(storage);
-  const stopping = stopSignal();
-  const server = listen(config, storage, tokens, log);
+  const stopping = supervisor?.stopping ?? stopSignal();
+  const server = listen(config, storage, tokens, log, supervisor);
   const noteUses = () => tokens.noteUses().catch((err) => log.events.warn({ err }, "uses of tokens not noted"));
   const noting = setInterval(noteUses, NOTE_USES_EVERY_MS);
   const secret = await tokens.createFirst({ owner: "default", scopes: SCOPES, label: "first token" });
-  console.log(`Plant Store is ready at ${server.url}${secret === undefined ? "" : introduce(secret, server.url)}`);
+  (supervisor?.announce ?? announce)({ url: server.url, secret });
 
   log.events.info({ signal: await stopping }, "stopping");
-  setTimeout(() => process.exit(1), config.drain + config.stopTimeout + STOP_GRACE_MS).unref();
+  endInTime(config);
   await server.stop();
   clearInterval(noting);
   await noteUses();
   await storage.close();
   log.events.info("stopped");
+  supervisor?.leave();
 }
 
-/** Starts the listeners; `stop` lets them finish. */
-function listen(config: ServeConfig, storage: Storage, tokens: Tokens, log: Log) {
+/** Starts the listeners; `stop` lets them finish. A worker has one: its supervisor shows the figures of all. */
+function listen(config: ServeConfig, storage: Storage, tokens: Tokens, log: Log, supervisor?: Supervisor) {
   let isDraining = false;
   const readiness = { isDraining: () => isDraining, ping: () => storage.ping() };
   const mayLogFailure = limitFailures(log.requests);
-  const metrics = new Metrics(() => main.pendingRequests);
-  const shared = { tokens, idleTimeoutSeconds: Math.ceil(config.idleTimeout / 1_000) };
+  const metrics = new Metrics(() => main.pendingRequests, supervisor?.worker);
+  supervisor?.onAskedForFigures(() => metrics.figures());
   const main = new HttpServer({
-    ...shared,
     host: config.host,
     port: config.port,
+    reusePort: supervisor !== undefined,
+    idleTimeoutSeconds: Math.ceil(config.idleTimeout / 1_000),
     routes: routes(new App(storage), readiness),
+    tokens,
     onAnswer: (answer) => {
       if (!answer.isBreak) metrics.observe(answer);
       const isLogged = config.log === "requests" || (answer.error !== undefined && mayLogFailure());
       if (isLogged) logAnswer(log.requests, answer);
     },
   });
-  const { adminHost: host, adminPort: port } = config;
-  const admin =
-    port === "off"
-      ? undefined
-      : new HttpServer({ ...shared, host, port, routes: [metricsRoute(metrics)], onAnswer: () => {} });
+  const admin = supervisor === undefined ? listenForMetrics(config, metrics) : undefined;
   const database = withoutSecrets(config.database);
   log.events.info({ url: main.url, adminUrl: admin?.url, database, bun: Bun.version }, "serving");
   return {
@@ -114,39 +128,4 @@ function logAnswer(log: Log["requests"], { call, operation, status, durationMs, 
   if (error === undefined) log.info(about, "answered");
   else if (status < 500) log.warn({ ...about, error: error.code }, error.message);
   else log.error({ ...about, error: error.code, err: error.cause }, error.message);
-}
-
-/** The first start shows a token, so that the first request needs no second command. */
-const introduce = (secret: string, url: string): string => `
-
-This token is for the owner "default". It is shown only now; make others with "token create".
-
-  ${secret}
-
-Try it:
-
-  curl ${url}/plants -H "Authorization: Bearer ${secret}" -H "Content-Type: application/json" -d '{"id": 1, "name": "Clarkia", "tag": "annual"}'
-`;
-
-/** Resolves at the first stop signal. A second one, of either kind, ends the process at once. */
-function stopSignal(): Promise<string> {
-  const { promise, resolve } = Promise.withResolvers<string>();
-  let count = 0;
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.on(signal, () => {
-      if (++count > 1) process.exit(1);
-      resolve(signal);
-    });
-  }
-  return promise;
-}
-
-/** A fault that nothing caught leaves the process in an unknown state: it ends, for its supervisor to start it anew. */
-function endOnFault(log: Log): void {
-  for (const event of ["uncaughtException", "unhandledRejection"] as const) {
-    process.on(event, (err: unknown) => {
-      log.events.fatal({ err }, event);
-      process.exit(1);
-    });
-  }
 }

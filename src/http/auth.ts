@@ -2,6 +2,9 @@ import type { Scope, Token } from "../domain/token.ts";
 import type { Tokens } from "../tokens.ts";
 import { HttpError } from "./errors.ts";
 
+/** What knows the tokens that let clients in. */
+export type Authenticator = Pick<Tokens, "authenticate">;
+
 const CHALLENGE = 'Bearer realm="plantstore"';
 /**
  * A header that stood twice comes joined with a comma and a space (RFC 9110, 5.3). After a bearer token that can only be
@@ -28,7 +31,7 @@ const TWO_CREDENTIALS = refusal(
  * Lets a request in when its bearer token has the scope (RFC 6750). Comes before anything else about the request.
  * @throws HttpError `unauthenticated`, `invalid_token`, `insufficient_scope`, `multiple_credentials`
  */
-export async function authorize(request: Request, scope: Scope, tokens: Tokens): Promise<Token> {
+export async function authorize(request: Request, scope: Scope, tokens: Authenticator): Promise<Token> {
   const token = await tokens.authenticate(bearerSecret(request.headers.get("authorization")));
   if (token === undefined) throw INVALID_TOKEN;
   if (!token.scopes.includes(scope)) {

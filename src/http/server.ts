@@ -1,21 +1,24 @@
 import { AppError, ERRORS, statusOf } from "../domain/error.ts";
-import type { Tokens } from "../tokens.ts";
-import { authorize } from "./auth.ts";
+import { type Authenticator, authorize } from "./auth.ts";
 import { type Call, requestIdOf } from "./call.ts";
 import { errorResponse, HttpError, toPublicError } from "./errors.ts";
 import type { Route } from "./routes.ts";
 
 /** Requests answered at a time, streams included; one more is told to come back. */
 const MAX_REQUESTS = 10_000;
+/** Turns of the event loop that a stop waits for at most, while requests keep coming in. */
+const MAX_LAST_TURNS = 100;
 
 /** What a listener needs. */
 export interface ServerOptions {
   readonly host: string;
   readonly port: number;
+  /** Whether other processes that say the same may listen on this port too; the kernel spreads the connections. */
+  readonly reusePort: boolean;
   /** Seconds, at most 255: how long a connection may be idle, a body may take to arrive and a reader may stall. */
   readonly idleTimeoutSeconds: number;
   readonly routes: readonly Route[];
-  readonly tokens: Tokens;
+  readonly tokens: Authenticator;
   /** Called for every request once its answer begins, and once more when the answer breaks off. */
   onAnswer(answer: Answer): void;
 }
@@ -40,6 +43,7 @@ export class HttpServer {
   readonly #options: ServerOptions;
   readonly #server: Bun.Server<undefined>;
   #isDraining = false;
+  #requestCount = 0;
 
   /** @throws Error when the address cannot be listened on */
   constructor(options: ServerOptions) {
@@ -50,7 +54,7 @@ export class HttpServer {
       hostname: options.host,
       port: options.port,
       // Said outright: in production mode Bun would share a taken port with whoever has it.
-      reusePort: false,
+      reusePort: options.reusePort,
       idleTimeout: options.idleTimeoutSeconds,
       // The limit for plants is 64 KiB, but the answer to a larger body has the shape of all others (see body.ts).
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
@@ -83,11 +87,27 @@ export class HttpServer {
   /** Takes no new connections and resolves when every request is answered, at the latest after `deadlineMs`. */
   async stop(deadlineMs: number): Promise<void> {
     const timer = setTimeout(() => this.#server.stop(true), deadlineMs);
+    await this.#takeLastRequests();
     await this.#server.stop();
     clearTimeout(timer);
   }
 
+  /**
+   * Bun closes an idle connection without a look at what has arrived on it, and the kernel drops the connections that
+   * nobody has taken: whoever sent those requests would never know what became of them. So they are read first, until
+   * two turns of the event loop in a row bring none: a turn may begin after its look at the sockets.
+   */
+  async #takeLastRequests(): Promise<void> {
+    let quietTurns = 0;
+    for (let turn = 0; turn < MAX_LAST_TURNS && quietTurns < 2; turn++) {
+      const before = this.#requestCount;
+      await new Promise((resolve) => setImmediate(resolve));
+      quietTurns = this.#requestCount === before ? quietTurns + 1 : 0;
+    }
+  }
+
   async #answer(request: Bun.BunRequest, methods: Methods): Promise<Response> {
+    this.#requestCount++;
     const call = new ServedCall(request, this.#options.onAnswer);
     let response: Response;
     let error: AppError | undefined;
@@ -144,6 +164,18 @@ class ServedCall implements Call {
     const durationMs = performance.now() - this.#startedMs;
     this.#onAnswer({ call: this, operation: this.operation, status, durationMs, error, isBreak });
   }
+}
+
+/**
+ * The port that processes may share from now on: `port`, or a free one for 0. Each of them would take a port that
+ * another program shares as well; here it is held alone for a moment.
+ * @throws Error when the address cannot be listened on
+ */
+export function findPort(hostname: string, port: number): number {
+  const probe = serve({ hostname, port, reusePort: false, fetch: () => new Response() });
+  const found = probe.port as number;
+  probe.stop(true);
+  return found;
 }
 
 /** `Bun.serve`, with an error that tells which address could not be had. */

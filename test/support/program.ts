@@ -15,6 +15,8 @@ export interface Program {
   printed(pattern: RegExp): Promise<void>;
   /** The lines of its log until now. */
   log(): Record<string, unknown>[];
+  /** The process ids of its workers by their numbers, as far as they serve. */
+  workers(): Map<number, number>;
   /** Resolves when this text is in the log; rejects when the log ends without it. */
   logged(text: string): Promise<void>;
   /** Sends the signal and resolves with the exit code. */
@@ -93,7 +95,7 @@ export async function startProgram(args: readonly string[], env: Record<string, 
   const stderr = collect(child.stderr);
   const ready = await stdout.until(/^.* (http:\/\/\S+)\n/);
   if (ready === undefined) throw new Error(`the server did not start: ${stderr.text()}`);
-  await stderr.until(/"msg":"serving"/);
+  await stderr.until(/^(?!.*"worker":).*"msg":"serving"/m);
   const log = () =>
     stderr
       .text()
@@ -102,13 +104,21 @@ export async function startProgram(args: readonly string[], env: Record<string, 
       .map((line) => JSON.parse(line) as Record<string, unknown>);
   return {
     url: ready[1] as string,
-    adminUrl: log().find(({ msg }) => msg === "serving")?.["adminUrl"] as string | undefined,
+    adminUrl: log().find(({ msg, worker }) => msg === "serving" && worker === undefined)?.["adminUrl"] as
+      | string
+      | undefined,
     process: child,
     stdout: stdout.text,
     async printed(pattern) {
       if ((await stdout.until(pattern)) === undefined) throw new Error(`it printed only ${stdout.text()}`);
     },
     log,
+    workers: () =>
+      new Map(
+        log().flatMap(({ msg, worker, pid }) =>
+          msg === "serving" && worker ? [[worker as number, pid as number]] : [],
+        ),
+      ),
     async logged(text) {
       const line = await stderr.until(new RegExp(`^.*${RegExp.escape(text)}.*\n`, "m"));
       if (line === undefined) throw new Error(`"${text}" is not in the log: ${stderr.text()}`);

@@ -64,6 +64,7 @@ export async function startService({
   const server = new HttpServer({
     host: "127.0.0.1",
     port: 0,
+    reusePort: false,
     idleTimeoutSeconds: 30,
     routes: routes(new App(wrap(storage)), { isDraining: () => false, ping: () => storage.ping() }),
     tokens,

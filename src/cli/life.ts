@@ -1,0 +1,55 @@
+import type { Config } from "../config.ts";
+import type { Log } from "../log.ts";
+
+/** What a stop may take beyond its settings before the process ends all the same: time for a slow disk. */
+const STOP_GRACE_MS = 5_000;
+
+/** What is told of a server that takes requests; `secret` is the first token, if it was made just now. */
+export interface Announcement {
+  readonly url: string;
+  readonly secret?: string | undefined;
+}
+
+/** Prints that the server is ready and, on the first start, the token, so that the first request needs no second command. */
+export function announce({ url, secret }: Announcement): void {
+  console.log(`Plant Store is ready at ${url}${secret === undefined ? "" : introduce(secret, url)}`);
+}
+
+const introduce = (secret: string, url: string): string => `
+
+This token is for the owner "default". It is shown only now; make others with "token create".
+
+  ${secret}
+
+Try it:
+
+  curl ${url}/plants -H "Authorization: Bearer ${secret}" -H "Content-Type: application/json" -d '{"id": 1, "name": "Clarkia", "tag": "annual"}'
+`;
+
+/** Resolves at the first stop signal. A second one, of either kind, ends the process at once. */
+export function stopSignal(): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  let count = 0;
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    process.on(signal, () => {
+      if (++count > 1) process.exit(1);
+      resolve(signal);
+    });
+  }
+  return promise;
+}
+
+/** From the beginning of a stop: ends the process when the stop takes longer than its settings allow. */
+export function endInTime({ drain, stopTimeout }: Config<"drain" | "stopTimeout">): void {
+  setTimeout(() => process.exit(1), drain + stopTimeout + STOP_GRACE_MS).unref();
+}
+
+/** A fault that nothing caught leaves the process in an unknown state: it ends, for its supervisor to start it anew. */
+export function endOnFault(log: Log): void {
+  for (const event of ["uncaughtException", "unhandledRejection"] as const) {
+    process.on(event, (err: unknown) => {
+      log.events.fatal({ err }, event);
+      process.exit(1);
+    });
+  }
+}

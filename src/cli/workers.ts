@@ -1,0 +1,115 @@
+import { UsageError } from "../config.ts";
+import { findPort } from "../http/server.ts";
+import { type Log, openLog, openStandardError, withoutSecrets } from "../log.ts";
+import { type Figures, joinMetrics } from "../metrics.ts";
+import { listenForMetrics } from "./admin.ts";
+import { type Announcement, announce, endInTime, endOnFault, stopSignal } from "./life.ts";
+import type { ServeConfig } from "./serve.ts";
+import { WorkerProcess } from "./worker.ts";
+
+/** A worker that ends sooner after its start than this is replaced later and later. */
+const STEADY_MS = 10_000;
+const MIN_DELAY_MS = 100;
+const MAX_DELAY_MS = 10_000;
+
+/**
+ * Runs several servers as processes that share one port, replaces those that die, and lets all finish at a stop signal.
+ * @throws UsageError, and Error when the workers cannot start
+ */
+export async function supervise(config: ServeConfig): Promise<void> {
+  refuseWhatCannotBeShared(config);
+  const log = openLog();
+  endOnFault(log);
+  const stopping = stopSignal();
+  const team = new Team(config.workers, findPort(config.host, config.port), log);
+  const admin = listenForMetrics(
+    config,
+    joinMetrics(() => team.figures()),
+  );
+  const ready = await team.start();
+  const { url } = ready;
+  const database = withoutSecrets(config.database);
+  log.events.info({ url, adminUrl: admin?.url, database, workers: config.workers, bun: Bun.version }, "serving");
+  announce(ready);
+
+  log.events.info({ signal: await stopping }, "stopping");
+  endInTime(config);
+  const haveFinished = await team.stop();
+  await admin?.stop(config.stopTimeout);
+  log.events.info("stopped");
+  process.exit(haveFinished ? 0 : 1);
+}
+
+function refuseWhatCannotBeShared({ workers, database }: ServeConfig): void {
+  if (database.startsWith("sqlite:")) {
+    throw new UsageError(
+      `--workers ${workers} needs PostgreSQL, because a SQLite database is for one process: name one with --database, or use --workers 1`,
+    );
+  }
+  if (process.platform !== "linux") {
+    throw new UsageError(`--workers ${workers} needs Linux, where processes can share a port: use --workers 1`);
+  }
+}
+
+/** The workers of one supervisor. None outlives it: it ends them when it exits, and they stop when it is gone. */
+class Team {
+  readonly #numbers: readonly number[];
+  readonly #port: number;
+  readonly #log: Log;
+  readonly #standardError = openStandardError();
+  readonly #workers = new Map<number, WorkerProcess>();
+  readonly #stopped = Promise.withResolvers<void>();
+  #isStopping = false;
+  #keeping: Promise<boolean[]> = Promise.resolve([]);
+
+  constructor(size: number, port: number, log: Log) {
+    this.#numbers = Array.from({ length: size }, (_, index) => index + 1);
+    this.#port = port;
+    this.#log = log;
+    process.on("exit", () => {
+      for (const worker of this.#workers.values()) worker.kill();
+    });
+  }
+
+  /** Resolves when all take requests, with the first token if one of them made it; rejects when one cannot start. */
+  async start(): Promise<Announcement> {
+    const announcements = await Promise.all(this.#numbers.map((number) => this.#startWorker(number).ready));
+    this.#keeping = Promise.all(this.#numbers.map((number) => this.#keep(number)));
+    const [first] = announcements as [Announcement];
+    return announcements.find(({ secret }) => secret !== undefined) ?? first;
+  }
+
+  /** What the workers count, as far as they say so in time. */
+  async figures(): Promise<Figures[]> {
+    const all = await Promise.all([...this.#workers.values()].map((worker) => worker.figures()));
+    return all.filter((figures) => figures !== undefined);
+  }
+
+  /** Resolves when every worker has ended: whether each had finished what it had accepted. */
+  async stop(): Promise<boolean> {
+    this.#isStopping = true;
+    this.#stopped.resolve();
+    for (const worker of this.#workers.values()) worker.stop();
+    return (await this.#keeping).every((hasFinished) => hasFinished);
+  }
+
+  #startWorker(number: number): WorkerProcess {
+    const worker = new WorkerProcess(number, this.#port, this.#standardError);
+    this.#workers.set(number, worker);
+    return worker;
+  }
+
+  /** Puts a new worker in the place of one that ended, until the stop. */
+  async #keep(number: number): Promise<boolean> {
+    let worker = this.#workers.get(number) as WorkerProcess;
+    for (let delayMs = 0; ; ) {
+      const { lifetimeMs, hasFinished, ...ending } = await worker.ended;
+      if (this.#isStopping) return hasFinished;
+      delayMs = lifetimeMs > STEADY_MS ? 0 : Math.min(Math.max(delayMs * 2, MIN_DELAY_MS), MAX_DELAY_MS);
+      this.#log.events.error({ endedWorker: number, ...ending, delayMs }, "a worker ended, another takes its place");
+      await Promise.race([Bun.sleep(delayMs), this.#stopped.promise]);
+      if (this.#isStopping) return true;
+      worker = this.#startWorker(number);
+    }
+  }
+}

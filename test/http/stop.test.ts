@@ -1,0 +1,66 @@
+import { describe, expect, it } from "bun:test";
+import { HttpServer } from "../../src/http/server.ts";
+import { Connection } from "../support/connection.ts";
+
+const DEADLINE_MS = 10_000;
+const REQUEST = { method: "GET", path: "/" };
+
+const startServer = (onRequest = () => {}) =>
+  new HttpServer({
+    host: "127.0.0.1",
+    port: 0,
+    reusePort: false,
+    idleTimeoutSeconds: 30,
+    routes: [
+      {
+        operation: "test",
+        method: "GET",
+        path: "/",
+        handle: () => {
+          onRequest();
+          return new Response("answered");
+        },
+      },
+    ],
+    tokens: { authenticate: () => undefined },
+    onAnswer: () => {},
+  });
+
+const openConnections = ({ url }: HttpServer, count: number) =>
+  Promise.all(Array.from({ length: count }, () => Connection.open(url)));
+
+describe("a server that stops", () => {
+  it("answers the requests that have arrived, on connections old and new, and asks their clients to go", async () => {
+    const server = startServer();
+    const old = await openConnections(server, 20);
+    for (const connection of old) expect((await connection.send(REQUEST)).headers.get("connection")).toBeNull();
+    const connections = [...old, ...(await openConnections(server, 20))];
+    server.drain();
+    const replies = connections.map((connection) => connection.send(REQUEST));
+    await server.stop(DEADLINE_MS);
+    for (const { status, headers } of await Promise.all(replies)) {
+      expect([status, headers.get("connection")]).toEqual([200, "close"]);
+    }
+    expect(connections.filter(({ isOpen }) => isOpen)).toEqual([]);
+  });
+
+  it("does not wait for requests that never end", async () => {
+    let next = () => {};
+    const server = startServer(() => next());
+    const connections = await openConnections(server, 500);
+    for (const connection of connections) await connection.send(REQUEST);
+    let answered = 0;
+    const clients: Promise<unknown>[] = [];
+    // Each request that is read brings in the next one.
+    next = () => {
+      const reply = connections.pop()?.send(REQUEST);
+      if (reply !== undefined) clients.push(reply.then(() => answered++).catch(() => {}));
+    };
+    next();
+    await server.stop(DEADLINE_MS);
+    await Promise.all(clients);
+    expect(answered).toBeGreaterThan(50);
+    expect(answered).toBeLessThan(400);
+    for (const connection of connections) connection.close();
+  });
+});
