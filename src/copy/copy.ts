@@ -1,5 +1,14 @@
 import type { PlantKey, Storage, StoredPlant } from "../storage/storage.ts";
-import { CHUNK, compareOwners, countOf, type Databases, nameOwner, nameToken, type OnPlants } from "./databases.ts";
+import {
+  CHUNK,
+  compareOwners,
+  countOf,
+  type Databases,
+  nameOwner,
+  nameToken,
+  type OnPlants,
+  takeTurn,
+} from "./databases.ts";
 
 /** Chunks that are written at a time: together fewer plants than any engine lets wait. */
 const CHUNKS_IN_FLIGHT = 3;
@@ -68,7 +77,7 @@ export async function copyTokens({ source, target, signal }: Databases): Promise
 async function* differences({ source, target, signal }: Databases) {
   let after: PlantKey | undefined;
   for (let isLast = false; !isLast; ) {
-    signal.throwIfAborted();
+    await takeTurn(signal);
     const [ours, theirs] = await Promise.all([source.selectStored(after, CHUNK), target.selectStored(after, CHUNK)]);
     isLast = ours.length < CHUNK;
     yield { compared: ours.length, missing: findMissing(ours, theirs, isLast) };

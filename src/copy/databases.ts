@@ -15,6 +15,12 @@ export type OnPlants = (count: number) => void;
 /** Plants that are read at a time, on either side. */
 export const CHUNK = 1_000;
 
+/** To be called before each chunk: gives progress and signals a turn, which engines that answer at once would not. */
+export async function takeTurn(signal: AbortSignal): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+  signal.throwIfAborted();
+}
+
 /** The order in which engines have owners: by code point. JavaScript's own goes by UTF-16, which differs past U+FFFF. */
 export const compareOwners = (a: Owner, b: Owner): number =>
   a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b));

@@ -1,7 +1,16 @@
 import type { Owner } from "../domain/plant.ts";
 import type { Token } from "../domain/token.ts";
 import type { Storage, StoredPlant } from "../storage/storage.ts";
-import { CHUNK, compareOwners, countOf, type Databases, nameOwner, nameToken, type OnPlants } from "./databases.ts";
+import {
+  CHUNK,
+  compareOwners,
+  countOf,
+  type Databases,
+  nameOwner,
+  nameToken,
+  type OnPlants,
+  takeTurn,
+} from "./databases.ts";
 
 /** What was found equal in both databases. */
 export interface Verified {
@@ -62,7 +71,7 @@ async function* summaries(storage: Storage, signal: AbortSignal, onPlants: OnPla
 async function* chunks(storage: Storage, signal: AbortSignal): AsyncGenerator<StoredPlant[], void> {
   let chunk: StoredPlant[] = [];
   do {
-    signal.throwIfAborted();
+    await takeTurn(signal);
     chunk = await storage.selectStored(chunk.at(-1), CHUNK);
     yield chunk;
   } while (chunk.length === CHUNK);
