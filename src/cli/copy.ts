@@ -59,8 +59,14 @@ async function copyAll(databases: Databases): Promise<string> {
     ];
     return `${countOf(missing, "plant")} copied; verified equal in both databases: ${counts.join(", ")}`;
   } catch (error) {
-    throw new Error(`${(error as Error).message}; ${RESUME}`, { cause: error });
+    throw new Error(`${reasonOf(error as Error)}; ${RESUME}`, { cause: error });
   }
+}
+
+/** Why it failed, in one line, with what the engine said: there is no log to look it up in. */
+function reasonOf({ message, cause }: Error): string {
+  const detail = (cause as { readonly message?: string } | undefined)?.message;
+  return detail === undefined ? message : `${message} (${detail.replaceAll("\n", " ")})`;
 }
 
 /** Shows the progress of some work on plants. */
