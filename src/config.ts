@@ -18,6 +18,8 @@ interface Setting<Value> {
 
 const setting = <Value>(setting: Setting<Value>): Setting<Value> => setting;
 
+const DATABASE_RULE = "must be sqlite:<path of a file> or postgres://<user>:<password>@<host>:<port>/<database>";
+
 /** Every setting of every command: the only source of flags, variables, defaults, help and the README's table. */
 export const SETTINGS = {
   database: setting({
@@ -26,7 +28,23 @@ export const SETTINGS = {
     unit: "url",
     default: "sqlite:data/plantstore.db",
     help: "where the plants are kept: `sqlite:<file>` or `postgres://<user>:<password>@<host>:<port>/<database>`",
-    rule: "must be sqlite:<path of a file> or postgres://<user>:<password>@<host>:<port>/<database>",
+    rule: DATABASE_RULE,
+    parse: parseDatabase,
+  }),
+  from: setting({
+    flag: "--from",
+    variable: "PLANTSTORE_FROM",
+    unit: "url",
+    help: "the database that `copy` reads; the variable keeps its password out of the process list",
+    rule: DATABASE_RULE,
+    parse: parseDatabase,
+  }),
+  to: setting({
+    flag: "--to",
+    variable: "PLANTSTORE_TO",
+    unit: "url",
+    help: "the database that `copy` fills; the variable keeps its password out of the process list",
+    rule: DATABASE_RULE,
     parse: parseDatabase,
   }),
   queryTimeout: setting({

@@ -2,6 +2,7 @@
 import { CommanderError } from "commander";
 import packageJson from "../package.json" with { type: "json" };
 import { command } from "./cli/command.ts";
+import { copyCommand } from "./cli/copy.ts";
 import { exportCommand } from "./cli/export.ts";
 import { importCommand } from "./cli/import.ts";
 import { serveCommand } from "./cli/serve.ts";
@@ -14,7 +15,8 @@ const program = command("plantstore")
   .addCommand(serveCommand())
   .addCommand(tokenCommand())
   .addCommand(importCommand())
-  .addCommand(exportCommand());
+  .addCommand(exportCommand())
+  .addCommand(copyCommand());
 
 await program.parseAsync().catch(fail);
 

@@ -106,7 +106,7 @@ describe("plantstore token", () => {
     expect(result).toEqual({
       exitCode: 1,
       stdout: "",
-      stderr: `plantstore: there is no database ${path}: name it with --database\n`,
+      stderr: `plantstore: there is no database ${path}: name one that is there\n`,
     });
     expect(existsSync(join(folder.path, "mistyped"))).toBe(false);
   });

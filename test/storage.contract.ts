@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { ID_MAX, ID_MIN, type NewPlant, TAG_MAX_LENGTH } from "../src/domain/plant.ts";
 import { SCOPES, type Token } from "../src/domain/token.ts";
-import type { InsertOutcome, Storage } from "../src/storage/storage.ts";
+import type { InsertOutcome, Storage, StoredPlant } from "../src/storage/storage.ts";
 import { newOwner } from "./support/service.ts";
 
 /** A database of one test's own, empty at first. */
@@ -192,6 +192,69 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
         await insertAll(own, given);
         expect(await all(own)).toStrictEqual(given);
         for (const plant of given) expect(await all(own, { tag: plant.tag })).toStrictEqual([plant]);
+      });
+    });
+
+    describe("selectStored", () => {
+      // In the order of code points, which for some of them is neither that of UTF-16 nor that of any language.
+      const owners = [
+        "A",
+        "A ",
+        "Aa",
+        "B",
+        "a",
+        "a\u0301",
+        "a\u{1f33f}",
+        "b",
+        "\u00e1",
+        "\uff21",
+        "\uffff",
+        "\u{10000}",
+      ];
+      const ids = [ID_MIN, -1n, 0n, 2n ** 53n + 1n, ID_MAX];
+      const stored = owners.flatMap((owner, n) =>
+        ids.map((id, m) => ({
+          owner,
+          id,
+          name: `${owner} ${id}`,
+          ...((n + m) % 3 === 0 ? {} : { tag: (n + m) % 3 === 1 ? "" : `tag ${m}` }),
+          idempotencyKey: m % 2 === 0 ? undefined : `key ${n}`,
+        })),
+      );
+      let own: TestDatabase;
+      let full: Storage;
+      beforeAll(async () => {
+        own = await open();
+        full = await own.connect();
+        await Promise.all(
+          shuffled(stored).map(({ owner, idempotencyKey, ...plant }) => full.insertPlant(owner, plant, idempotencyKey)),
+        );
+      });
+      afterAll(async () => {
+        await full.close();
+        await own.remove();
+      });
+
+      it("returns all that is kept of every plant, by owner and id, in stretches of any length", async () => {
+        for (const limit of [1, 2, 4, 5, 6, 7, stored.length, 10_000]) {
+          const found: StoredPlant[] = [];
+          for (let length = limit; length === limit && found.length <= stored.length; ) {
+            const stretch = await full.selectStored(found.at(-1), limit);
+            ({ length } = stretch);
+            found.push(...stretch);
+          }
+          expect(found).toStrictEqual(stored);
+        }
+      });
+
+      it("starts after any place, whether there is a plant or not", async () => {
+        for (const [n, { owner, id }] of stored.entries()) {
+          expect(await full.selectStored({ owner, id }, 3)).toStrictEqual(stored.slice(n + 1, n + 4));
+        }
+        const rest = stored.slice(stored.findIndex(({ owner }) => owner === "B"));
+        expect(await full.selectStored({ owner: "Ab", id: 5n }, 99)).toStrictEqual(rest);
+        expect(await full.selectStored({ owner: "B", id: 5n }, 99)).toStrictEqual(rest.slice(3));
+        expect(await full.selectStored({ owner: "\u{10ffff}", id: 5n }, 99)).toEqual([]);
       });
     });
 

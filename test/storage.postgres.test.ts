@@ -77,6 +77,7 @@ describe("a table of plants that is distributed by owner", () => {
         expect(await storage.insertPlant("ann", { id: 2n, name: "Iris" }, undefined)).toBe("inserted");
         expect(await storage.selectPlants("ann", { limit: 1 })).toHaveLength(1);
         expect(await storage.selectPlants("ann", { limit: 9, tag: "x", after: 0n })).toHaveLength(1);
+        expect(await storage.selectStored({ owner: "ann", id: 1n }, 1)).toHaveLength(1);
         expect(await storage.removePlant("ann", 2n)).toBe(true);
       });
       await storage.close();
@@ -84,6 +85,13 @@ describe("a table of plants that is distributed by owner", () => {
 });
 
 describe("a PostgreSQL database at its opening", () => {
+  it("is left without tables by a command that needs it to have them", () =>
+    withDatabase(async (database) => {
+      const opening = openStorage(database.url, { forServer: false, mustExist: true });
+      await expect(opening).rejects.toThrow(/has no tables of Plant Store: name/);
+      expect(await tableNames(database)).toEqual([]);
+    }));
+
   it("is migrated once by ten programs at once", () =>
     withDatabase(async (database) => {
       const storages = await Promise.all(Array.from({ length: 10 }, () => open(database.url)));
@@ -154,6 +162,8 @@ describe("a list from PostgreSQL", () => {
       for (let n = 0n; n < 20n; n++) {
         expect(await storage.selectPlants("ann", { limit: 10, after: n })).toHaveLength(10);
         expect(await storage.selectPlants("ann", { limit: 10, tag: "even" })).toHaveLength(10);
+        expect(await storage.selectStored({ owner: "ann", id: n }, 10)).toHaveLength(10);
+        expect(await storage.selectStored(undefined, 10)).toHaveLength(10);
       }
       await storage.close();
       const countReads = "SELECT idx_tup_read::int AS count FROM pg_stat_user_indexes WHERE relname = 'plants'";

@@ -8,6 +8,8 @@ export function command(name: string, settings: readonly SettingName[] = []): Co
       write(
         `plantstore: ${text
           .replace(/^error: /, "")
+          // What is given to a misspelled option may be secret.
+          .replace(/^(unknown option '[^=]*)=.*'/s, "$1'")
           .trim()
           .replaceAll("\n", " ")}\n`,
       ),

@@ -14,7 +14,7 @@ export interface NewPlant extends Plant {
   readonly id: PlantId;
 }
 
-/** Whom a token acts for. Opaque: equal or not, nothing else. */
+/** Whom a token acts for: never empty. Opaque: equal or not, nothing else. */
 export type Owner = string;
 
 /** The smallest id: -2^63. */

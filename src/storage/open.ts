@@ -4,9 +4,9 @@ import type { Storage } from "./storage.ts";
 
 /** How a database is to be opened. */
 export interface OpenOptions {
-  /** Whether this process is a server, or a command beside one. */
+  /** Whether this process must be the only one on a SQLite file, as a server must, or is a command beside one. */
   readonly forServer: boolean;
-  /** SQLite: refuse to make a file that is missing, which a mistyped path would be. */
+  /** Refuse to make a file or the tables when they are missing, which is what a mistyped name leads to. */
   readonly mustExist?: boolean;
   /** PostgreSQL: how long the server may take for an answer. */
   readonly queryTimeoutMs?: number;
@@ -22,6 +22,6 @@ export function openStorage(
   url: string,
   { forServer, mustExist = false, queryTimeoutMs = 5_000, poolSize = 2 }: OpenOptions,
 ): Promise<Storage> {
-  if (/^postgres(ql)?:/.test(url)) return openPostgres({ url, queryTimeoutMs, poolSize });
+  if (/^postgres(ql)?:/.test(url)) return openPostgres({ url, queryTimeoutMs, poolSize, mustExist });
   return openSqlite(url.slice("sqlite:".length), { forServer, mustExist });
 }

@@ -1,5 +1,6 @@
 import type { NewPlant, PlantId } from "../domain/plant.ts";
 import type { Scope, Token } from "../domain/token.ts";
+import type { StoredPlant } from "./storage.ts";
 
 /** What a list reads of a row of the table `plants`, alike in every engine. */
 export interface PlantRow {
@@ -10,6 +11,17 @@ export interface PlantRow {
 
 /** The plant that a row holds. */
 export const toPlant = ({ id, name, tag }: PlantRow): NewPlant => (tag === null ? { id, name } : { id, name, tag });
+
+/** A whole row of the table `plants`. */
+export interface StoredPlantRow extends PlantRow {
+  readonly owner: string;
+  readonly idempotency_key: string | null;
+}
+
+/** The plant that a whole row holds. */
+export function toStoredPlant({ owner, id, name, tag, idempotency_key: key }: StoredPlantRow): StoredPlant {
+  return { owner, id, name, ...(tag === null ? {} : { tag }), idempotencyKey: key ?? undefined };
+}
 
 /** A row of the table `tokens`, alike in every engine. Times are in epoch milliseconds. */
 export interface TokenRow {

@@ -8,6 +8,17 @@ export interface PlantRange extends PlantFilter {
   readonly limit: number;
 }
 
+/** What tells a plant from all others. */
+export interface PlantKey {
+  readonly owner: Owner;
+  readonly id: PlantId;
+}
+
+/** A plant with all that is kept of it: whose it is, and the idempotency key of its create, if it had one. */
+export interface StoredPlant extends NewPlant, PlantKey {
+  readonly idempotencyKey: string | undefined;
+}
+
 /**
  * - `inserted`: the plant is new.
  * - `repeated`: it was inserted before by the same create: same idempotency key, id, name and tag.
@@ -33,6 +44,13 @@ export interface Storage {
 
   /** One consistent view of a stretch of the owner's plants. Never waits for a write. */
   selectPlants(owner: Owner, range: PlantRange): Promise<NewPlant[]>;
+
+  /**
+   * A stretch of the plants of all owners, for moving a database: at most `limit`, at least 1, that come after a plant
+   * in the order of owner, by code point, and id. Whoever goes on after the last one until fewer than `limit` come, gets
+   * each plant that is there all the time exactly once.
+   */
+  selectStored(after: PlantKey | undefined, limit: number): Promise<StoredPlant[]>;
 
   /**
    * A number that changes before a write to the owner's plants is answered: while it is the same, so are the plants.

@@ -42,20 +42,22 @@ const SCHEMA_TABLE = `
 
 /**
  * Brings the database to this program's version, one transaction a step. Many programs may do so at once.
- * @throws Error when the database belongs to a newer version or to another program; it is left untouched.
+ * @throws Error when the database belongs to a newer version or to another program, or `mustExist` and has no tables; it
+ * is left untouched.
  */
-export async function migrate({ url, queryTimeoutMs }: ServerOptions): Promise<void> {
+export async function migrate({ url, queryTimeoutMs }: ServerOptions, mustExist: boolean): Promise<void> {
   const client = newClient({ url, queryTimeoutMs });
   try {
     const session = await withinTime(reserve(client, MIGRATION_TIMEOUT_MS), queryTimeoutMs);
-    await withinTime(takeSteps(session), MIGRATION_TIMEOUT_MS);
+    await withinTime(takeSteps(session, mustExist), MIGRATION_TIMEOUT_MS);
   } finally {
     await client.close({ timeout: 0 });
   }
 }
 
-async function takeSteps(session: ReservedSQL): Promise<void> {
+async function takeSteps(session: ReservedSQL, mustExist: boolean): Promise<void> {
   let version = await currentVersion(session);
+  if (mustExist && version === 0) throw new Error("it has no tables of Plant Store: name a database that has");
   while (version < MIGRATIONS.length) version = await retryRaces(() => session.begin(takeStep));
 }
 
@@ -95,7 +97,7 @@ async function refuseForeignTables(sql: TransactionSQL): Promise<void> {
     "SELECT coalesce(to_regclass('plants'), to_regclass('tokens'))::text AS name",
   );
   if (found.name !== null) {
-    throw new Error(`it has a table ${found.name} of another program: name another database with --database`);
+    throw new Error(`it has a table ${found.name} of another program: name another database`);
   }
 }
 

@@ -1,8 +1,16 @@
 import type { NewPlant, Owner, PlantId } from "../../domain/plant.ts";
 import { ID_MAX, ID_MIN } from "../../domain/plant.ts";
 import type { Token } from "../../domain/token.ts";
-import { type PlantRow, type TokenRow, tokenValues, toPlant, toToken } from "../rows.ts";
-import type { InsertOutcome, PlantRange, Storage } from "../storage.ts";
+import {
+  type PlantRow,
+  type StoredPlantRow,
+  type TokenRow,
+  tokenValues,
+  toPlant,
+  toStoredPlant,
+  toToken,
+} from "../rows.ts";
+import type { InsertOutcome, PlantKey, PlantRange, Storage, StoredPlant } from "../storage.ts";
 import type { ServerOptions } from "./connection.ts";
 import { migrate } from "./migrations.ts";
 import { Pool } from "./pool.ts";
@@ -13,11 +21,15 @@ import { type Insert, insertPlants, removePlants } from "./writes.ts";
 export interface PostgresOptions extends ServerOptions {
   /** Connections that this process holds at most: 2 or more. */
   readonly poolSize: number;
+  /** Makes no tables where there are none. */
+  readonly mustExist: boolean;
 }
 
 const SELECT_PLANTS = "SELECT id, name, tag FROM plants WHERE owner = $1 AND id >= $2 ORDER BY id LIMIT $3";
 const SELECT_PLANTS_BY_TAG =
   "SELECT id, name, tag FROM plants WHERE owner = $1 AND id >= $2 AND tag = $4 ORDER BY id LIMIT $3";
+const SELECT_STORED = "SELECT * FROM plants WHERE owner = $1 AND id > $2 ORDER BY id LIMIT $3";
+const SELECT_NEXT_OWNERS = "SELECT * FROM plants WHERE owner > $1 ORDER BY owner, id LIMIT $2";
 const INSERT_TOKEN =
   "INSERT INTO tokens (digest, owner, scopes, label, created_at, expires_at, last_used_at, revoked_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
 /** `is_first` is unique: of those that find no token at once, the database lets one in. */
@@ -36,7 +48,7 @@ const NOTE_TOKEN_USES = `UPDATE tokens SET last_used_at = greatest(tokens.last_u
  */
 export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   try {
-    await migrate(options);
+    await migrate(options, options.mustExist);
     return new PostgresStorage(options);
   } catch (error) {
     const { host, pathname } = new URL(options.url);
@@ -87,6 +99,15 @@ class PostgresStorage implements Storage {
         ? await this.#reads.query<PlantRow>(SELECT_PLANTS, [owner, first, limit])
         : await this.#reads.query<PlantRow>(SELECT_PLANTS_BY_TAG, [owner, first, limit, tag]);
     return rows.map(toPlant);
+  }
+
+  /** Within one owner, which is most of the way, only the owner's shard is asked. */
+  async selectStored(after: PlantKey | undefined, limit: number): Promise<StoredPlant[]> {
+    const select = (sql: string, ...values: unknown[]) => this.#reads.query<StoredPlantRow>(sql, values);
+    const same = after === undefined ? [] : await select(SELECT_STORED, after.owner, after.id, limit);
+    const room = limit - same.length;
+    const rows = room === 0 ? same : [...same, ...(await select(SELECT_NEXT_OWNERS, after?.owner ?? "", room))];
+    return rows.map(toStoredPlant);
   }
 
   /** Other servers write too. */

@@ -1,9 +1,10 @@
 import { Database, SQLiteError } from "bun:sqlite";
 
 /**
- * Keeps a second server off a database file, for as long as this process lives. The lock is an exclusive transaction
- * on an empty database beside the file, so that the operating system lets go of it even after `kill -9`.
- * @throws Error when another server holds it.
+ * Keeps a second server, or what must be alone like one, off a database file, for as long as this process lives. The
+ * lock is an exclusive transaction on an empty database beside the file, so that the operating system lets go of it even
+ * after `kill -9`.
+ * @throws Error when another process holds it.
  */
 export function lockForServer(path: string): { release(): void } {
   const db = new Database(`${path}.server-lock`, { create: true, readwrite: true });
@@ -13,9 +14,8 @@ export function lockForServer(path: string): { release(): void } {
   } catch (error) {
     db.close(true);
     if (!(error instanceof SQLiteError && error.code === "SQLITE_BUSY")) throw error;
-    throw new Error(`another server is running on ${path}: stop it first, or use PostgreSQL for several servers`, {
-      cause: error,
-    });
+    const message = `another server is running on ${path}, or a copy: stop it first, or use PostgreSQL for several servers`;
+    throw new Error(message, { cause: error });
   }
   return { release: () => db.close(true) };
 }

@@ -36,7 +36,7 @@ export function migrate(db: Database): void {
   const isOurs = Number(pragma(db, "PRAGMA application_id")) === APPLICATION_ID;
   const isEmpty = Number(pragma(db, "SELECT count(*) FROM sqlite_schema")) === 0;
   if (!isOurs && !isEmpty) {
-    throw new Error(`${db.filename} is a database of another program: name another file with --database`);
+    throw new Error(`${db.filename} is a database of another program: name another file`);
   }
   if (version > MIGRATIONS.length) {
     throw new Error(

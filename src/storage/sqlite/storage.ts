@@ -4,8 +4,8 @@ import { basename, dirname, join } from "node:path";
 import type { NewPlant, Owner, PlantId } from "../../domain/plant.ts";
 import { ID_MAX, ID_MIN } from "../../domain/plant.ts";
 import type { Token } from "../../domain/token.ts";
-import { type PlantRow, type TokenRow, toPlant, toToken } from "../rows.ts";
-import type { InsertOutcome, PlantRange, Storage } from "../storage.ts";
+import { type PlantRow, type StoredPlantRow, type TokenRow, toPlant, toStoredPlant, toToken } from "../rows.ts";
+import type { InsertOutcome, PlantKey, PlantRange, Storage, StoredPlant } from "../storage.ts";
 import { connect, makeDurable, toAppError } from "./connection.ts";
 import { lockForServer } from "./lock.ts";
 import { migrate } from "./migrations.ts";
@@ -23,7 +23,7 @@ interface SqliteOptions {
  * @throws Error when the file cannot be used, with the reason and what to do about it.
  */
 export async function openSqlite(path: string, { forServer, mustExist }: SqliteOptions): Promise<Storage> {
-  if (mustExist && !existsSync(path)) throw new Error(`there is no database ${path}: name it with --database`);
+  if (mustExist && !existsSync(path)) throw new Error(`there is no database ${path}: name one that is there`);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const file = realPath(path);
   const lock = forServer ? lockForServer(file) : undefined;
@@ -55,6 +55,8 @@ class SqliteStorage implements Storage {
   readonly #revisions: Revisions;
   readonly #selectPlants;
   readonly #selectPlantsByTag;
+  readonly #selectStored;
+  readonly #selectNextOwners;
   readonly #selectToken;
   readonly #selectTokens;
 
@@ -69,6 +71,12 @@ class SqliteStorage implements Storage {
     );
     this.#selectPlantsByTag = db.prepare<PlantRow, [string, string, bigint, number]>(
       "SELECT id, name, tag FROM plants WHERE owner = ? AND tag = ? AND id >= ? ORDER BY id LIMIT ?",
+    );
+    this.#selectStored = db.prepare<StoredPlantRow, [string, bigint, number]>(
+      "SELECT * FROM plants WHERE owner = ? AND id > ? ORDER BY id LIMIT ?",
+    );
+    this.#selectNextOwners = db.prepare<StoredPlantRow, [string, number]>(
+      "SELECT * FROM plants WHERE owner > ? ORDER BY owner, id LIMIT ?",
     );
     this.#selectToken = db.prepare<TokenRow, [string]>("SELECT * FROM tokens WHERE digest = ?");
     this.#selectTokens = db.prepare<TokenRow, []>("SELECT * FROM tokens ORDER BY created_at, digest");
@@ -96,6 +104,15 @@ class SqliteStorage implements Storage {
         : this.#selectPlantsByTag.all(owner, tag, first, limit),
     );
     return rows.map(toPlant);
+  }
+
+  async selectStored(after: PlantKey | undefined, limit: number): Promise<StoredPlant[]> {
+    const rows = read(() => {
+      const same = after === undefined ? [] : this.#selectStored.all(after.owner, after.id, limit);
+      const room = limit - same.length;
+      return room === 0 ? same : [...same, ...this.#selectNextOwners.all(after?.owner ?? "", room)];
+    });
+    return rows.map(toStoredPlant);
   }
 
   insertToken(token: Token): Promise<void> {
