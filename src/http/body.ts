@@ -48,7 +48,17 @@ async function readChunks(request: Request): Promise<Uint8Array> {
     if (length <= MAX_BODY_BYTES) chunks.push(chunk);
   }
   if (length > MAX_BODY_BYTES) throw tooLarge(length);
+  if (request.body !== null) await wholeMessage(request);
   return Buffer.concat(chunks);
+}
+
+/**
+ * The runtime reads on behind the last chunk after it has handed that over, and hangs up at a trailer or at garbage.
+ * @throws Error when it did
+ */
+async function wholeMessage(request: Request): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+  request.signal.throwIfAborted();
 }
 
 function tooLarge(length: number): AppError {
