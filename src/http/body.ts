@@ -7,7 +7,7 @@ export const MAX_BODY_BYTES = 64 * 1024;
 /** A refused body up to this size is read to its end, so that the client sees the answer; beyond, the line is cut. */
 const MAX_DRAINED_BYTES = 8 * 1024 * 1024;
 
-const CONTENT_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*(?:utf-8|"utf-8")\s*)?$/i;
+const CONTENT_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8"))?$/i;
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
