@@ -1,4 +1,4 @@
-import { answered, ask, cut, head, PLANT, TOKEN } from "./exchange.ts";
+import { answered, ask, cut, head, KEPT, MADE, PLANT, TOKEN } from "./exchange.ts";
 
 const HOST = "Host: x";
 const DELETE = "DELETE /plants/1 HTTP/1.1";
@@ -105,7 +105,7 @@ export const messages = [
       "a create in HTTP/1.0": `${head("POST /plants HTTP/1.0", ACCESS, "Content-Type: application/json", "Content-Length: 19")}${PLANT}`,
     },
     {
-      plants: [1, 2],
+      plants: [KEPT, MADE],
     },
   ),
 ];

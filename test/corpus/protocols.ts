@@ -1,4 +1,4 @@
-import { answered, ask, create, created, createHead, cut, head, PLANT, TOKEN } from "./exchange.ts";
+import { answered, ask, create, created, createHead, cut, head, KEPT, MADE, PLANT, TOKEN } from "./exchange.ts";
 
 const WEBSOCKET = ["Upgrade: websocket", "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==", "Sec-WebSocket-Version: 13"];
 const H2C = ["Upgrade: h2c", "HTTP2-Settings: AAMAAABkAARAAAAAAAIAAAAA"];
@@ -78,7 +78,7 @@ export const protocols = [
   ...answered(
     [100, 200],
     { "100-continue with the body at once": create(PLANT, "Expect: 100-continue") },
-    { plants: [1, 2] },
+    { plants: [KEPT, MADE] },
   ),
   ...created({
     "100-continue in capitals, which is not answered": create(PLANT, "Expect: 100-CONTINUE"),

@@ -5,7 +5,7 @@ import type { Api, Reply } from "./api.ts";
 export type Json = Record<string, unknown>;
 
 /** A parameter as it is described, references in place. */
-export interface Parameter {
+interface Parameter {
   /** Its place, `path`, `query` or `header`, and its name. */
   readonly key: string;
   readonly schema: Json;
