@@ -7,7 +7,7 @@ import { createToken, type Program, residentBytes, startProgram } from "./suppor
 import { temporaryFolder } from "./support/service.ts";
 import { Wire, type WireAnswer } from "./support/wire.ts";
 
-const INPUTS = Number(process.env["PLANTSTORE_BAD_INPUTS"] || 4_000);
+const INPUTS = Number(process.env["PLANTSTORE_BAD_INPUTS"] || 3_000);
 const TIMEOUT_MS = 60_000 + INPUTS * 5;
 const MAX_GROWTH_BYTES = 96 * 1024 * 1024;
 

@@ -28,9 +28,15 @@ export const int64: fc.Arbitrary<bigint> = fc.oneof(
   fc.constantFrom(-(2n ** 63n), 2n ** 63n - 1n, 2n ** 53n, 2n ** 53n + 1n, -(2n ** 53n) - 1n, 0n, -1n),
 );
 
+/** Integers at and beyond the bounds of 64 bits. */
+const beyond = fc.oneof(
+  fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }),
+  fc.constantFrom(-(2n ** 63n) - 1n, 2n ** 63n, 2n ** 64n, -(2n ** 64n)),
+);
+
 const number: fc.Arbitrary<string> = fc.oneof(
   { weight: 4, arbitrary: int64.map(String) },
-  fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }).map(String),
+  beyond.map(String),
   fc
     .tuple(
       fc.constantFrom("", "-"),
@@ -186,12 +192,12 @@ const odd = fc.array(
 /** What may stand behind `/plants/`. A `?` would begin a query. */
 export const pathId: fc.Arbitrary<string> = fc.oneof(
   int64.map(String),
-  fc.bigInt({ min: -(2n ** 66n), max: 2n ** 66n }).map(String),
+  beyond.map(String),
   fc
     .tuple(
       fc.constantFrom("", "-", "+", "0", "%2d", "%30", "00000"),
       int64.map(String),
-      fc.constantFrom("", "0", ".0", "%20", "/", "#", "e0"),
+      fc.constantFrom("", "", "", "", ".0", "%20", "/", "#", "e0"),
     )
     .map(join),
   odd.map((parts) => join(parts).replaceAll("?", "")),

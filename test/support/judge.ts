@@ -134,9 +134,9 @@ export function judgeHeaders(headers: CreateHeaders, token: string): Verdict<tru
     headers.contentType.map(trim),
     headers.idempotencyKey.map(trim),
   ];
-  if (authorization.length > 1) return refuse(40009, 40100, 40101);
-  const [, spaces, secret] = /^bearer(?:( +)(.*))?$/is.exec(authorization[0] ?? "") ?? [];
-  if (spaces === undefined || secret !== token) return refuse(40009, 40100, 40101);
+  const isOwn = (credential = "") => /^bearer +/i.test(credential) && credential.replace(/^bearer +/i, "") === token;
+  if (authorization.length > 1 && authorization.some(isOwn)) return refuse(40009);
+  if (authorization.length !== 1 || !isOwn(authorization[0])) return refuse(40009, 40100, 40101);
   const refusals: number[] = [];
   if (idempotencyKey.length > 1 || !idempotencyKey.every((key) => isVisible(key, 255))) refusals.push(40008);
   if (contentType.length !== 1 || !isJsonType(contentType[0] ?? "")) refusals.push(40004);
