@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { SCOPES } from "../src/domain/token.ts";
 import { openStorage } from "../src/storage/open.ts";
 import { Tokens } from "../src/tokens.ts";
-import { type Program, startProgram } from "./support/program.ts";
+import { type Program, residentBytes, startProgram } from "./support/program.ts";
 import { temporaryFolder } from "./support/service.ts";
 
 const COUNT = 1_000_000;
@@ -71,9 +71,4 @@ async function* objects(response: Response): AsyncGenerator<string> {
     text = text.slice(end);
   }
   if (text !== "]") throw new Error(`the array ends with ${text}`);
-}
-
-async function residentBytes(program: Program): Promise<number> {
-  const metrics = await (await fetch(`${program.adminUrl}/metrics`)).text();
-  return Number(/^process_resident_memory_bytes (\d+)$/m.exec(metrics)?.[1]);
 }

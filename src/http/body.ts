@@ -7,7 +7,7 @@ export const MAX_BODY_BYTES = 64 * 1024;
 /** A refused body up to this size is read to its end, so that the client sees the answer; beyond, the line is cut. */
 const MAX_DRAINED_BYTES = 8 * 1024 * 1024;
 
-const CONTENT_TYPE = /^application\/json\s*(?:;\s*charset\s*=\s*(?:utf-8|"utf-8")\s*)?$/i;
+const CONTENT_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8"))?$/i;
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
@@ -48,7 +48,17 @@ async function readChunks(request: Request): Promise<Uint8Array> {
     if (length <= MAX_BODY_BYTES) chunks.push(chunk);
   }
   if (length > MAX_BODY_BYTES) throw tooLarge(length);
+  if (request.body !== null) await wholeMessage(request);
   return Buffer.concat(chunks);
+}
+
+/**
+ * The runtime reads on behind the last chunk after it has handed that over, and hangs up at a trailer or at garbage.
+ * @throws Error when it did
+ */
+async function wholeMessage(request: Request): Promise<void> {
+  await new Promise((resolve) => setImmediate(resolve));
+  request.signal.throwIfAborted();
 }
 
 function tooLarge(length: number): AppError {

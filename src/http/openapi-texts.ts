@@ -31,7 +31,13 @@ const header = (description: string, schema: Record<string, unknown>, example: s
   example,
 });
 
-/** The headers of the responses, by name. */
+const challenge = header(
+  "What the credentials lack (RFC 6750).",
+  { pattern: '^Bearer realm="plantstore"' },
+  'Bearer realm="plantstore", error="invalid_token"',
+);
+
+/** The headers of the responses. */
 export const HEADERS = {
   "X-Request-Id": {
     ...header("The id of this request, also in the server's log.", {}, "4fzyo82m-2n"),
@@ -43,14 +49,8 @@ export const HEADERS = {
     {},
     '</plants?limit=20&after=20>; rel="next"',
   ),
-  "WWW-Authenticate": {
-    ...header(
-      "What the credentials lack (RFC 6750).",
-      { pattern: '^Bearer realm="plantstore"' },
-      'Bearer realm="plantstore", error="invalid_token"',
-    ),
-    required: true,
-  },
+  Challenge: { ...challenge, required: true },
+  OptionalChallenge: { ...challenge, description: `With \`${ERRORS.multiple_credentials.number}\` only.` },
   "Retry-After": {
     description: "Seconds after which to try again.",
     schema: { type: "integer", minimum: 0 },

@@ -25,12 +25,13 @@ const COMMON_FAILURES: readonly ErrorCode[] = [
   "unavailable",
 ];
 
-/** The headers that go with a status, on top of those of every response. */
-const HEADERS_BY_STATUS: Record<number, readonly string[]> = {
-  401: ["WWW-Authenticate"],
-  403: ["WWW-Authenticate"],
-  429: ["Retry-After"],
-  503: ["Retry-After"],
+/** The headers that go with a status, on top of those of every response, by name. */
+const HEADERS_BY_STATUS: Record<number, Readonly<Record<string, keyof typeof HEADERS>>> = {
+  400: { "WWW-Authenticate": "OptionalChallenge" },
+  401: { "WWW-Authenticate": "Challenge" },
+  403: { "WWW-Authenticate": "Challenge" },
+  429: { "Retry-After": "Retry-After" },
+  503: { "Retry-After": "Retry-After" },
 };
 
 /** The interface description, OpenAPI 3.1.0, as a JSON text: its limits are those that the domain checks by. */
@@ -75,7 +76,10 @@ function createPlant(): Json {
     ],
     requestBody: { required: true, content: jsonContent(ref("schemas", "NewPlant"), NEW_PLANT_EXAMPLES) },
     responses: {
-      200: success("The plant, durable.", jsonContent(ref("schemas", "Plant"), PLANT_EXAMPLES)),
+      200: {
+        ...success("The plant, durable.", jsonContent(ref("schemas", "Plant"), PLANT_EXAMPLES)),
+        links: { deletePlant: { operationId: "deletePlant", parameters: { id: "$request.body#/id" } } },
+      },
       ...failures([
         "malformed_json",
         "invalid_plant",
@@ -127,9 +131,8 @@ function components(): Json {
       requestId: {
         name: "X-Request-Id",
         in: "header",
-        description:
-          "Comes back in the response and stands in the server's log. Anything else than this is passed over.",
-        schema: visibleAscii(REQUEST_ID_MAX_LENGTH),
+        description: `Comes back in the response and stands in the server's log. What is not 1 to ${REQUEST_ID_MAX_LENGTH} visible ASCII characters is passed over.`,
+        schema: { type: "string" },
       },
     },
     headers: HEADERS,
@@ -154,7 +157,7 @@ function failures(own: readonly ErrorCode[]): Json {
       const examples = Object.fromEntries(
         codes.map((code) => [code, { value: { error: ERRORS[code].number, message: ERRORS[code].when } }]),
       );
-      const headers = (HEADERS_BY_STATUS[status] ?? []).map((name) => [name, ref("headers", name)]);
+      const headers = Object.entries(HEADERS_BY_STATUS[status] ?? {}).map(([name, key]) => [name, ref("headers", key)]);
       const description = codes.map((code) => `\`${ERRORS[code].number}\` ${ERRORS[code].when}`).join(" · ");
       return [status, success(description, jsonContent(schema, examples), Object.fromEntries(headers))];
     }),

@@ -44,6 +44,9 @@ interface Description {
   readonly components: { readonly headers: Record<string, DocumentedHeader>; readonly schemas: Record<string, object> };
 }
 
+/** Headers that no description has to tell. */
+const OF_HTTP = ["connection", "content-length", "content-type", "date", "transfer-encoding"];
+
 /** JSON Schema validation in the dialect of OpenAPI 3.1, with the formats and keywords that it adds. */
 export function openApiAjv(): Ajv2020 {
   const between = (min: number, max: number) => ({
@@ -141,6 +144,8 @@ export class Api {
   }
 
   #checkHeaders(documented: DocumentedResponse, headers: Headers, about: string): void {
+    const names = [...OF_HTTP, ...Object.keys(documented.headers).map((name) => name.toLowerCase())];
+    for (const name of headers.keys()) assert.ok(names.includes(name), `undocumented ${name}: ${about}`);
     for (const [name, { $ref }] of Object.entries(documented.headers)) {
       const header = this.#description.components.headers[$ref.replace("#/components/headers/", "")];
       assert.ok(header, $ref);

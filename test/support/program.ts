@@ -130,6 +130,12 @@ export async function startProgram(args: readonly string[], env: Record<string, 
   };
 }
 
+/** The memory that a server holds, as it tells itself. */
+export async function residentBytes(program: Program): Promise<number> {
+  const metrics = await (await fetch(`${program.adminUrl}/metrics`)).text();
+  return Number(/^process_resident_memory_bytes (\d+)$/m.exec(metrics)?.[1]);
+}
+
 /** Keeps what a stream prints; `until` resolves at the first match, or with `undefined` at the stream's end. */
 function collect(stream: ReadableStream<Uint8Array>) {
   let text = "";

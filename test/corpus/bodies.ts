@@ -1,0 +1,136 @@
+import { answered, create, created, createHead, each, inChunks, PLANT } from "./exchange.ts";
+
+/** UTF-8 of a text, a character a byte. */
+const utf8 = (text: string): string => Buffer.from(text).toString("latin1");
+const utf16 = (text: string, isBigEndian = false): string => {
+  const bytes = Buffer.from(text, "utf16le");
+  return (isBigEndian ? bytes.swap16() : bytes).toString("latin1");
+};
+const named = (name: string): string => create(`{"id":2,"name":"${name}"}`);
+const padded = (length: number): string => PLANT.padEnd(length, " ");
+const DEEP = '{"id":2,"name":"x","deep":';
+
+const IDS = [
+  ...['"2"', "null", "true", "[2]", "{}", "2.5", "0.2", "1e400", "-1e400", "1e-400", "1e19", "9223372036854775808"],
+  ...["-9223372036854775809", "18446744073709551618", "9007199254740993.0", "9007199254740993e0"],
+  ...["2.00000000000000000001", "9".repeat(60_000), `0.${"0".repeat(60_000)}2`],
+];
+/** Neither a name nor a tag. */
+const VALUES = ["null", "2", "true", "[]", "{}", '"\\u0000"', '"\\ud800"', '"a\\udc00"'];
+
+/** Bodies of creates: encodings, JSON, plants, and sizes about the limit of 64 KiB. */
+export const bodies = [
+  ...answered([40001], {
+    "a byte order mark": create(`\xef\xbb\xbf${PLANT}`),
+    "a byte order mark at the end": create(`${PLANT}\xef\xbb\xbf`),
+    "UTF-16, little end first": create(utf16(PLANT)),
+    "UTF-16, big end first": create(utf16(PLANT, true)),
+    "UTF-16 with its mark": create(`\xff\xfe${utf16(PLANT)}`),
+    "UTF-32": create([...PLANT].map((c) => `${c}\0\0\0`).join("")),
+    "UTF-7": create("+AHsAIgBpAGQAIgA6ADI-"),
+    EBCDIC: create("\xc0\x7f\x89\x84\x7f\x7a\xf2\xd0"),
+    "Latin-1": named("Caf\xe9"),
+    "a byte that is never in UTF-8": named("\xfe"),
+    "a continuation byte alone": named("\x80"),
+    "a sequence that ends early": named("\xe2\x82"),
+    "an overlong slash": named("\xc0\xaf"),
+    "an overlong NUL": named("\xc0\x80"),
+    "an overlong quote": named("\xc0\xa2"),
+    "an overlong euro sign": named("\xf0\x82\x82\xac"),
+    "a surrogate": named("\xed\xa0\x80"),
+    "a pair of surrogates (CESU-8)": named("\xed\xa0\xbc\xed\xbc\xb1"),
+    "a code point beyond U+10FFFF": named("\xf4\x90\x80\x80"),
+    "a sequence of five bytes": named("\xf8\x88\x80\x80\x80"),
+    "bad UTF-8 in an unknown field": create('{"id":2,"name":"x","y":"\xff"}'),
+    "bad UTF-8 in a name of a field": create('{"id":2,"name":"x","\xff":1}'),
+    "bad UTF-8 after the value": create(`${PLANT}\xff`),
+    gzip: create(Buffer.from(Bun.gzipSync(PLANT)).toString("latin1"), "Content-Encoding: gzip"),
+    nothing: create(""),
+    spaces: create("   "),
+    "a NUL": create("\0"),
+    "a NUL after the value": create(`${PLANT}\0`),
+    "a NUL in a name": named("a\0b"),
+    "a line end in a name": named("a\r\nb"),
+    "a tab in a name": named("a\tb"),
+    "a form feed between values": create('{"id":2,\f"name":"x"}'),
+    "a no-break space between values": create(utf8('{"id":2,\u00a0"name":"x"}')),
+    "half a value": create(PLANT.slice(0, -1)),
+    "a value and a half": create(`${PLANT}{`),
+    "two values": create(`${PLANT}\n${PLANT}`),
+    "a trailing comma": create('{"id":2,"name":"x",}'),
+    "a comment": create('{"id":2,/**/"name":"x"}'),
+    "single quotes": create("{'id':2,'name':'x'}"),
+    "an unquoted field": create('{id:2,"name":"x"}'),
+    Infinity: create('{"id":2,"name":"x","y":Infinity}'),
+    NaN: create('{"id":NaN,"name":"x"}'),
+    undefined: create('{"id":2,"name":"x","tag":undefined}'),
+    "a number with a plus": create('{"id":+2,"name":"x"}'),
+    "a number with a zero before": create('{"id":02,"name":"x"}'),
+    "a number in hexadecimal digits": create('{"id":0x2,"name":"x"}'),
+    "a number that ends in a point": create('{"id":2.,"name":"x"}'),
+    "a number that begins with a point": create('{"id":.2,"name":"x"}'),
+    "a number without an exponent's digits": create('{"id":2e,"name":"x"}'),
+    "a number with an n": create('{"id":2n,"name":"x"}'),
+    "a number with an underscore": create('{"id":2_0,"name":"x"}'),
+    "a minus alone": create('{"id":-,"name":"x"}'),
+    "an escape that is none": named("\\x41"),
+    "an escape that ends early": named("\\u00"),
+    "an escape at the end": named("\\"),
+    "a form": create("id=2&name=x"),
+    XML: create("<plant id='2'/>"),
+    "a prefix against hijacking": create(`)]}',\n${PLANT}`),
+    "JSON with padding": create(`callback(${PLANT})`),
+    "60,000 open lists": create("[".repeat(60_000)),
+    "10,000 open objects": create('{"a":'.repeat(10_000)),
+    "a value in 30,000 lists": create(`${DEEP}${"[".repeat(30_000)}1.5${"]".repeat(30_000)}}`),
+  }),
+
+  ...answered([40002], {
+    ...each(["[]", "{}", "null", "true", "2", '"x"', `[${PLANT}]`, '[2,"x"]', '{"":{}}'], create),
+    ...each(IDS, (id) => create(`{"id":${id},"name":"x"}`)),
+    ...each([...VALUES, '""', '" "', '"\\t\\n"', '"\\udf31\\ud83c"'], (name) => create(`{"id":2,"name":${name}}`)),
+    ...each([...VALUES, `"${"x".repeat(256)}"`], (tag) => create(`{"id":2,"name":"x","tag":${tag}}`)),
+    "a name of 1,025 characters": named("x".repeat(1_025)),
+    "a name of 1,025 characters beyond the first plane": named(utf8("🌱".repeat(1_025))),
+    "a name of 20,000 letters": named("x".repeat(20_000)),
+    "fields of the prototype": create('{"__proto__":{"id":2,"name":"x"}}'),
+    "fields of the constructor": create('{"constructor":{"prototype":{"id":2,"name":"x"}}}'),
+    "fields in another case": create('{"ID":2,"Name":"x"}'),
+    "the id twice, the second invalid": create('{"id":2,"id":2.5,"name":"x"}'),
+    "the name twice, the second invalid": create('{"id":2,"name":"x","name":""}'),
+  }),
+
+  ...created({
+    "white space wherever it may be": create('\t\r\n { "id" : 2 , "name" : "x" } \r\n\t'),
+    "escapes wherever they may be": create('{"\\u0069\\u0064":2,"\\u006eame":"\\u0078"}'),
+    "an id with a fraction of zeros": create('{"id":2.000,"name":"x"}'),
+    "an id with an exponent": create('{"id":200e-2,"name":"x"}'),
+    "the id twice, the second valid": create('{"id":null,"id":2,"name":"x"}'),
+    "unknown fields of every kind": create('{"id":2,"name":"x","a":null,"b":[{}],"c":1e999,"":"\\ud800","id ":3}'),
+    "fields like those of every object": create(
+      '{"id":2,"name":"x","__proto__":{"tag":1},"toString":1,"constructor":1}',
+    ),
+    "1,000 levels of lists": create(`${DEEP}${"[".repeat(1_000)}${"]".repeat(1_000)}}`),
+    "5,000 unknown fields": create(
+      `{"id":2,"name":"x"${Array.from({ length: 5_000 }, (_, n) => `,"${n}":0`).join("")}}`,
+    ),
+    "a name of 1,024 characters beyond the first plane": named(utf8("🌱".repeat(1_024))),
+    "a name of noncharacters": named(utf8("\uffff\u{10ffff}")),
+    "a name with a mark of the byte order": named(utf8("\ufeffx")),
+    "a name of markup": named("<script>alert(1)</script>"),
+    "a name of SQL": named("x'); DROP TABLE plants; --"),
+    "65,536 bytes": create(padded(65_536)),
+    "65,536 bytes in one chunk": createHead("Transfer-Encoding: chunked") + inChunks(padded(65_536)),
+    "65,536 bytes in many chunks": createHead("Transfer-Encoding: chunked") + inChunks(padded(65_536), 100),
+  }),
+
+  ...answered([40005], {
+    "65,537 bytes": create(padded(65_537)),
+    "65,537 bytes in one chunk": createHead("Transfer-Encoding: chunked") + inChunks(padded(65_537)),
+    "65,537 bytes in many chunks": createHead("Transfer-Encoding: chunked") + inChunks(padded(65_537), 100),
+    "a million bytes": create(padded(1_000_000)),
+    "a million bytes in chunks": createHead("Transfer-Encoding: chunked") + inChunks(padded(1_000_000), 50_000),
+    "a million bytes of bad UTF-8": create("\xff".repeat(1_000_000)),
+    "8 MiB": create(padded(8 * 1024 * 1024)),
+  }),
+];

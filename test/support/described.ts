@@ -1,0 +1,97 @@
+import { parseJson, stringifyJson } from "../../src/domain/json.ts";
+import type { Api, Reply } from "./api.ts";
+
+/** An object of a description. Its integers may be `bigint`. */
+export type Json = Record<string, unknown>;
+
+/** A parameter as it is described, references in place. */
+interface Parameter {
+  /** Its place, `path`, `query` or `header`, and its name. */
+  readonly key: string;
+  readonly schema: Json;
+  readonly example: unknown;
+}
+
+/** An operation as it is described, references in place. */
+export interface Operation {
+  readonly method: string;
+  readonly path: string;
+  readonly parameters: readonly Parameter[];
+  readonly body: { readonly schema: Json; readonly example: Json } | undefined;
+}
+
+/** A request that the description tells how to write. */
+export interface DescribedRequest {
+  readonly operation: Operation;
+  /** By {@link Parameter.key}, as JSON values. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  /** A JSON value; a text is sent as it is. */
+  readonly body?: unknown;
+  readonly contentType?: string;
+}
+
+/** The operations of a description, given as a JSON text. */
+export function operationsOf(text: string): Operation[] {
+  const description = parseJson(text) as Json;
+  const resolve = (value: unknown): Json => {
+    const { $ref } = value as { $ref?: string };
+    if ($ref === undefined) return value as Json;
+    const steps = $ref.slice(2).split("/");
+    return resolve(steps.reduce<unknown>((each, step) => (each as Json)[step], description));
+  };
+  const read = (path: string, method: string, described: Json): Operation => {
+    const parameters = (described["parameters"] as unknown[]).map(resolve);
+    const content = (described["requestBody"] as Record<string, Json> | undefined)?.["content"]?.["application/json"];
+    return {
+      method: method.toUpperCase(),
+      path,
+      parameters: parameters.map(({ in: place, name, schema, example }) => ({
+        key: `${place} ${name}`,
+        schema: schema as Json,
+        example,
+      })),
+      body: content === undefined ? undefined : bodyOf(content as Json, resolve),
+    };
+  };
+  return Object.entries(description["paths"] as Record<string, Json>).flatMap(([path, methods]) =>
+    Object.entries(methods).map(([method, described]) => read(path, method, described as Json)),
+  );
+}
+
+function bodyOf({ schema, examples }: Json, resolve: (value: unknown) => Json) {
+  const [example] = Object.values(examples as Record<string, { value: Json }>);
+  return { schema: resolve(schema), example: example?.value ?? {} };
+}
+
+/** The request that the examples of an operation make. */
+export function exemplary(operation: Operation): DescribedRequest {
+  const given = operation.parameters.filter(({ example }) => example !== undefined);
+  const parameters = Object.fromEntries(given.map(({ key, example }) => [key, example]));
+  const { body } = operation;
+  return { operation, parameters, ...(body && { body: body.example, contentType: "application/json" }) };
+}
+
+/** A value as it stands in a path, a query or a header: a list with commas. */
+export function written(value: unknown): string {
+  if (Array.isArray(value)) return value.join(",");
+  return typeof value === "string" ? value : stringifyJson(value);
+}
+
+/** Sends a request as the description says. */
+export function sendDescribed(api: Api, request: DescribedRequest, token: string | undefined): Promise<Reply> {
+  const { operation, parameters, body, contentType } = request;
+  const headers: Record<string, string> = contentType === undefined ? {} : { "Content-Type": contentType };
+  const query: string[] = [];
+  let { path } = operation;
+  for (const [key, value] of Object.entries(parameters)) {
+    const [place, name = ""] = key.split(" ");
+    if (place === "path") path = path.replace(`{${name}}`, encodeURIComponent(written(value)));
+    else if (place === "query") query.push(`${name}=${encodeURIComponent(written(value))}`);
+    else headers[name] = written(value);
+  }
+  return api.send(operation.method, query.length === 0 ? path : `${path}?${query.join("&")}`, {
+    headers,
+    ...(token === undefined ? {} : { token }),
+    ...(body === undefined ? {} : { body: typeof body === "string" ? body : stringifyJson(body) }),
+  });
+}

@@ -1,0 +1,174 @@
+import { isUtf8 } from "node:buffer";
+
+/*
+ * The contract's rules for what comes from outside, written once more and as plainly as can be, to judge the service by.
+ * Texts that came over the wire have a character a byte (ISO 8859-1). A refusal may have any of the numbers that are
+ * given: which fault is told first is not promised.
+ */
+
+/** What has to come of an input: it is taken as this value, or refused with one of these numbers. */
+export type Verdict<Value> = { readonly value: Value } | { readonly refusals: readonly number[] };
+
+/** A plant as it has to be kept. */
+export interface JudgedPlant {
+  readonly id: bigint;
+  readonly name: string;
+  readonly tag: string | undefined;
+}
+
+/** A list as it has to be asked for. */
+export interface JudgedQuery {
+  readonly limit: number | undefined;
+  readonly after: bigint | undefined;
+  readonly tag: string | undefined;
+  readonly fields: readonly string[];
+}
+
+const MAX_BODY_BYTES = 65_536;
+type Reviver = (this: unknown, key: string, value: unknown, context?: { source?: string }) => unknown;
+const refuse = (...refusals: number[]) => ({ refusals });
+
+/** Whether an integer has 64 bits. */
+export const isInt64 = (value: bigint): boolean => value === BigInt.asIntN(64, value);
+
+/** Whether a text may be kept: well-formed Unicode of so many code points, without U+0000. */
+const isText = (value: unknown, min: number, max: number): value is string =>
+  typeof value === "string" &&
+  Array.from(value).length >= min &&
+  Array.from(value).length <= max &&
+  !/\0|\p{Surrogate}/u.test(value);
+
+export const isName = (value: unknown): value is string => isText(value, 1, 1_024) && /\P{White_Space}/u.test(value);
+export const isTag = (value: unknown): value is string => isText(value, 0, 255);
+
+/**
+ * The integer that a JSON number stands for: of any value when it is written plainly, of one that a double holds
+ * exactly when it has a fraction or an exponent; `undefined` otherwise.
+ */
+export function integerOf(literal: string): bigint | undefined {
+  const [, minus = "", whole = "", fraction = "", exponent = "0"] =
+    /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(literal) ?? [];
+  const digits = BigInt(minus + whole + fraction);
+  if (digits === 0n) return 0n;
+  const shift = Number(exponent) - fraction.length;
+  if (Math.abs(shift) > 10_000) return undefined;
+  const divisor = 10n ** BigInt(Math.max(-shift, 0));
+  const scaled = digits * 10n ** BigInt(Math.max(shift, 0));
+  if (scaled % divisor !== 0n) return undefined;
+  const value = scaled / divisor;
+  const isPlain = /^-?\d+$/.test(literal);
+  return isPlain || (Number.isFinite(Number(value)) && BigInt(Number(value)) === value) ? value : undefined;
+}
+
+/** What a create makes of a body. `isDescribed` validates by the schema of the description, where ids are doubles. */
+export function judgeBody(body: Uint8Array, isDescribed: (plant: unknown) => boolean): Verdict<JudgedPlant> {
+  if (body.length > MAX_BODY_BYTES) return refuse(40005);
+  if (!isUtf8(body)) return refuse(40001);
+  const idLiterals = new Map<unknown, string>();
+  let value: unknown;
+  try {
+    value = JSON.parse(Buffer.from(body).toString(), function (this: unknown, key, each, { source = "" } = {}) {
+      if (key === "id" && typeof each === "number") idLiterals.set(this, source);
+      return each;
+    } satisfies Reviver);
+  } catch {
+    return refuse(40001);
+  }
+  const literal = idLiterals.get(value);
+  const id = literal === undefined ? undefined : integerOf(literal);
+  if (id === undefined || !isInt64(id) || !isDescribed(value)) return refuse(40002);
+  const { name, tag } = value as { name: unknown; tag?: unknown };
+  if (!isName(name) || !(tag === undefined || isTag(tag))) return refuse(40002);
+  return { value: { id, name, tag } };
+}
+
+/** Which plant a path names, given what stands behind `/plants/` up to the query. */
+export function judgeId(path: string): Verdict<bigint> {
+  if (path === "" || path.includes("/")) return refuse(40401);
+  const text = decode(path) ?? path;
+  return /^-?[0-9]+$/.test(text) && isInt64(BigInt(text)) ? { value: BigInt(text) } : refuse(40007);
+}
+
+/** What a list makes of a query. */
+export function judgeQuery(query: string): Verdict<JudgedQuery> {
+  const known: Partial<Record<string, string>> = {};
+  const refusals: number[] = [];
+  for (const pair of query.split("&")) {
+    const [, rawName = "", rawValue = ""] = /^([^=]*)=?(.*)$/s.exec(pair) ?? [];
+    const name = decode(rawName.replaceAll("+", " "));
+    if (name === undefined || !["limit", "after", "tag", "fields"].includes(name)) continue;
+    const value = decode(rawValue.replaceAll("+", " "));
+    if (value === undefined || known[name] !== undefined) refusals.push(40008);
+    known[name] = value ?? "";
+  }
+  const { limit, after, tag, fields } = known;
+  const isDigits = (text: string) => /^[0-9]+$/.test(text);
+  if (limit !== undefined && !(isDigits(limit) && BigInt(limit) >= 1n && BigInt(limit) < 2n ** 31n))
+    refusals.push(40006);
+  if (after !== undefined && !(isDigits(after.replace(/^-/, "")) && isInt64(BigInt(after)))) refusals.push(40007);
+  if (tag !== undefined && !isTag(tag)) refusals.push(40008);
+  const chosen = fields?.split(",") ?? ["name", "tag"];
+  if (!chosen.every((field) => ["id", "name", "tag"].includes(field))) refusals.push(40008);
+  if (refusals.length > 0) return { refusals };
+  return {
+    value: {
+      limit: limit === undefined ? undefined : Number(limit),
+      after: after === undefined ? undefined : BigInt(after),
+      tag,
+      fields: chosen,
+    },
+  };
+}
+
+/** The values of the headers of a create, each as often as it stands in the head. */
+export interface CreateHeaders {
+  readonly authorization: readonly string[];
+  readonly contentType: readonly string[];
+  readonly idempotencyKey: readonly string[];
+}
+
+/** Whether a create with these headers and a valid body is taken, when this is the token. */
+export function judgeHeaders(headers: CreateHeaders, token: string): Verdict<true> {
+  const [authorization, contentType, idempotencyKey] = [
+    headers.authorization.map(trim),
+    headers.contentType.map(trim),
+    headers.idempotencyKey.map(trim),
+  ];
+  const isOwn = (credential = "") => /^bearer +/i.test(credential) && credential.replace(/^bearer +/i, "") === token;
+  if (authorization.length > 1 && authorization.some(isOwn)) return refuse(40009);
+  if (authorization.length !== 1 || !isOwn(authorization[0])) return refuse(40009, 40100, 40101);
+  const refusals: number[] = [];
+  if (idempotencyKey.length > 1 || !idempotencyKey.every((key) => isVisible(key, 255))) refusals.push(40008);
+  if (contentType.length !== 1 || !isJsonType(contentType[0] ?? "")) refusals.push(40004);
+  return refusals.length > 0 ? { refusals } : { value: true };
+}
+
+/** Whether a text is 1 to `max` visible ASCII characters. */
+export const isVisible = (text: string, max: number): boolean =>
+  text.length >= 1 && text.length <= max && [...text].every((c) => c > " " && c < "\x7f");
+
+/** A header's value without the white space around it (RFC 9110, 5.5). */
+export const trim = (value: string): string => value.replace(/^[ \t]+|[ \t]+$/g, "");
+
+function isJsonType(value: string): boolean {
+  const [type = "", parameter, ...more] = value.split(";").map((part) => trim(part).toLowerCase());
+  const isUtf8Named = parameter === undefined || ["charset=utf-8", 'charset="utf-8"'].includes(parameter);
+  return type === "application/json" && isUtf8Named && more.length === 0;
+}
+
+/**
+ * What percent-encoding stands for; `undefined` when it is malformed, or no UTF-8. Bytes that are not encoded and no
+ * UTF-8 either are U+FFFD.
+ */
+function decode(text: string): string | undefined {
+  if (/%(?![0-9a-fA-F]{2})/.test(text)) return undefined;
+  const decoded: number[] = [];
+  const plain = Buffer.from(Buffer.from(text, "latin1").toString()).toString("latin1");
+  for (let at = 0; at < plain.length; at++) {
+    const isEncoded = plain[at] === "%";
+    decoded.push(isEncoded ? Number.parseInt(plain.slice(at + 1, at + 3), 16) : plain.charCodeAt(at));
+    if (isEncoded) at += 2;
+  }
+  const bytes = Buffer.from(decoded);
+  return isUtf8(bytes) ? bytes.toString() : undefined;
+}
