@@ -67,8 +67,9 @@ class SqliteStorage implements Storage {
     this.#selectPlants = db.prepare<PlantRow, [string, bigint, number]>(
       "SELECT id, name, tag FROM plants WHERE owner = ? AND id >= ? ORDER BY id LIMIT ?",
     );
+    // The planner would rather walk all plants of the owner: 50 ms with a million of them, against 0.1 (measured 2026-11).
     this.#selectPlantsByTag = db.prepare<PlantRow, [string, string, bigint, number]>(
-      "SELECT id, name, tag FROM plants WHERE owner = ? AND tag = ? AND id >= ? ORDER BY id LIMIT ?",
+      "SELECT id, name, tag FROM plants INDEXED BY plants_by_tag WHERE owner = ? AND tag = ? AND id >= ? ORDER BY id LIMIT ?",
     );
     this.#selectToken = db.prepare<TokenRow, [string]>("SELECT * FROM tokens WHERE digest = ?");
     this.#selectTokens = db.prepare<TokenRow, []>("SELECT * FROM tokens ORDER BY created_at, digest");
