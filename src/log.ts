@@ -9,15 +9,19 @@ export interface Log {
   readonly events: pino.Logger;
   /** Of requests: lines are gathered for a moment, so that a flood of failures stays cheap. */
   readonly requests: pino.Logger;
+  /** Writes what is gathered; the exit of the process does so too. */
+  flush(): void;
 }
 
-/** The logs of this process; what is gathered goes out when it exits. */
+/** The logs of this process. */
 export function openLog(): Log {
   const gathering = pino.destination({ fd: 2, sync: true, minLength: 8_192, periodicFlush: 100 });
-  process.on("exit", () => gathering.flushSync());
+  const flush = () => gathering.flushSync();
+  process.on("exit", flush);
   return {
     events: pino(OPTIONS, pino.destination({ fd: 2, sync: true })),
     requests: pino(OPTIONS, gathering),
+    flush,
   };
 }
 

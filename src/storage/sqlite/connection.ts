@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { AppError } from "../../domain/error.ts";
+import { codeOf, DAMAGE_REMEDY, isDamage } from "./failures.ts";
 
 /** The first SQLite without the WAL-reset race, which could corrupt a database with several connections. */
 const MIN_SQLITE_VERSION = "3.51.3";
@@ -16,10 +16,13 @@ export function connect(path: string): Database {
   try {
     db = new Database(path, { create: true, readwrite: true, safeIntegers: true, strict: true });
     db.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    // Damaged pages are told when they are read: without this, some of them end a list early.
+    db.run("PRAGMA cell_size_check = ON");
     pragma(db, "SELECT count(*) FROM sqlite_schema");
   } catch (error) {
     db?.close(true);
-    throw new Error(`the database ${path} cannot be used: ${(error as Error).message}`, { cause: error });
+    const remedy = isDamage(codeOf(error)) ? `; ${DAMAGE_REMEDY}` : "";
+    throw new Error(`the database ${path} cannot be used: ${(error as Error).message}${remedy}`, { cause: error });
   }
   const version = pragma(db, "SELECT sqlite_version()") as string;
   if (Bun.semver.order(version, MIN_SQLITE_VERSION) >= 0) return db;
@@ -50,12 +53,4 @@ export function makeDurable(db: Database): void {
 export function pragma(db: Database, sql: string): unknown {
   using statement = db.prepare(sql);
   return statement.values()[0]?.[0];
-}
-
-/** A failure of the driver in the words of the application: by its code, never by its text. */
-export function toAppError(code: string | undefined, cause: unknown): AppError {
-  const isPassing = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|NOMEM|READONLY)/.test(code ?? "");
-  return isPassing
-    ? new AppError("unavailable", "the database cannot be used right now: try again", { cause })
-    : new AppError("internal", "the database failed", { cause });
 }

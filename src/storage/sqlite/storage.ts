@@ -1,4 +1,4 @@
-import { type Database, SQLiteError } from "bun:sqlite";
+import type { Database } from "bun:sqlite";
 import { existsSync, mkdirSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { NewPlant, Owner, PlantId } from "../../domain/plant.ts";
@@ -6,9 +6,11 @@ import { ID_MAX, ID_MIN } from "../../domain/plant.ts";
 import type { Token } from "../../domain/token.ts";
 import { type PlantRow, type TokenRow, toPlant, toToken } from "../rows.ts";
 import type { InsertOutcome, PlantRange, Storage } from "../storage.ts";
-import { connect, makeDurable, toAppError } from "./connection.ts";
+import { connect, makeDurable } from "./connection.ts";
+import { codeOf, toAppError } from "./failures.ts";
 import { lockForServer } from "./lock.ts";
 import { migrate } from "./migrations.ts";
+import { logBytes, refuseLoneLog, settleLog } from "./recovery.ts";
 import { Revisions } from "./revisions.ts";
 import { Writer } from "./writer.ts";
 
@@ -29,9 +31,12 @@ export async function openSqlite(path: string, { forServer, mustExist }: SqliteO
   const lock = forServer ? lockForServer(file) : undefined;
   let db: Database | undefined;
   try {
+    refuseLoneLog(file);
+    const isLogLeft = logBytes(file) > 0;
     db = connect(file);
     migrate(db);
     makeDurable(db);
+    if (forServer && isLogLeft) settleLog(db);
     const revisions = new Revisions();
     const writer = await Writer.open(file, (write) => revisions.note(write));
     return new SqliteStorage(db, writer, revisions, lock);
@@ -139,6 +144,6 @@ function read<Result>(query: () => Result): Result {
   try {
     return query();
   } catch (error) {
-    throw toAppError(error instanceof SQLiteError ? error.code : undefined, error);
+    throw toAppError(codeOf(error), error);
   }
 }
