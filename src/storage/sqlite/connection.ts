@@ -1,5 +1,4 @@
 import { Database } from "bun:sqlite";
-import { codeOf, DAMAGE_REMEDY, isDamage } from "./failures.ts";
 
 /** The first SQLite without the WAL-reset race, which could corrupt a database with several connections. */
 const MIN_SQLITE_VERSION = "3.51.3";
@@ -8,21 +7,20 @@ const MIN_SQLITE_VERSION = "3.51.3";
 const BUSY_TIMEOUT_MS = 5_000;
 
 /**
- * Opens a database file, making it when it is missing. Nothing is written to a file that exists.
+ * Opens a database file, making it when it is missing, unless `create` is false. Nothing is written to a file that exists.
  * @throws Error when this SQLite is too old, or the file cannot be opened or is no database.
  */
-export function connect(path: string): Database {
+export function connect(path: string, { create = true } = {}): Database {
   let db: Database | undefined;
   try {
-    db = new Database(path, { create: true, readwrite: true, safeIntegers: true, strict: true });
+    db = new Database(path, { create, readwrite: true, safeIntegers: true, strict: true });
     db.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     // Damaged pages are told when they are read: without this, some of them end a list early.
     db.run("PRAGMA cell_size_check = ON");
     pragma(db, "SELECT count(*) FROM sqlite_schema");
   } catch (error) {
     db?.close(true);
-    const remedy = isDamage(codeOf(error)) ? `; ${DAMAGE_REMEDY}` : "";
-    throw new Error(`the database ${path} cannot be used: ${(error as Error).message}${remedy}`, { cause: error });
+    throw new Error(`the database ${path} cannot be used: ${(error as Error).message}`, { cause: error });
   }
   const version = pragma(db, "SELECT sqlite_version()") as string;
   if (Bun.semver.order(version, MIN_SQLITE_VERSION) >= 0) return db;

@@ -5,8 +5,11 @@ import { AppError } from "../../domain/error.ts";
 export const DAMAGE_REMEDY =
   'if --database names the right file, put a backup in its place: stop the server, then "plantstore restore FILE --force"';
 
-/** SQLite's extended name for a failure of its own: `SQLITE_BUSY`, `SQLITE_IOERR_FSYNC`... */
-export const codeOf = (error: unknown): string | undefined => (error instanceof SQLiteError ? error.code : undefined);
+/** SQLite's extended name for a failure, or for its cause: `SQLITE_BUSY`, `SQLITE_IOERR_FSYNC`... */
+export function codeOf(error: unknown): string | undefined {
+  const failure = error instanceof Error && error.cause !== undefined ? error.cause : error;
+  return failure instanceof SQLiteError ? failure.code : undefined;
+}
 
 /** Whether the file holds something that no SQLite wrote there. */
 export const isDamage = (code: string | undefined): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(code ?? "");

@@ -1,10 +1,11 @@
 import type { Database } from "bun:sqlite";
-import { closeSync, fsyncSync, openSync, readSync, statSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
 import { DAMAGE_REMEDY } from "./failures.ts";
+import { bytesOf } from "./files.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
 
-/** The bytes of the log beside a database file, 0 when there is none. A log outlives only a server that was killed. */
+/** The bytes of the log beside a database file, 0 when there is none: nobody has it open, and nobody was killed. */
 export const logBytes = (path: string): number => bytesOf(`${path}-wal`);
 
 /**
@@ -37,5 +38,3 @@ export function settleLog(db: Database): void {
     db.run("ROLLBACK");
   }
 }
-
-const bytesOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;

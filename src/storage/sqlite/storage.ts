@@ -1,13 +1,14 @@
 import type { Database } from "bun:sqlite";
-import { existsSync, mkdirSync, realpathSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { existsSync, mkdirSync } from "node:fs";
+import { dirname } from "node:path";
 import type { NewPlant, Owner, PlantId } from "../../domain/plant.ts";
 import { ID_MAX, ID_MIN } from "../../domain/plant.ts";
 import type { Token } from "../../domain/token.ts";
 import { type PlantRow, type TokenRow, toPlant, toToken } from "../rows.ts";
 import type { InsertOutcome, PlantRange, Storage } from "../storage.ts";
 import { connect, makeDurable } from "./connection.ts";
-import { codeOf, toAppError } from "./failures.ts";
+import { codeOf, DAMAGE_REMEDY, isDamage, toAppError } from "./failures.ts";
+import { realPath } from "./files.ts";
 import { lockForServer } from "./lock.ts";
 import { migrate } from "./migrations.ts";
 import { logBytes, refuseLoneLog, settleLog } from "./recovery.ts";
@@ -43,13 +44,9 @@ export async function openSqlite(path: string, { forServer, mustExist }: SqliteO
   } catch (error) {
     db?.close(true);
     lock?.release();
-    throw error;
+    if (!isDamage(codeOf(error))) throw error;
+    throw new Error(`${(error as Error).message}; ${DAMAGE_REMEDY}`, { cause: error });
   }
-}
-
-/** The file itself, through any links, so that all who open it meet at one lock. */
-function realPath(path: string): string {
-  return existsSync(path) ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path));
 }
 
 /** Reads on the caller's thread, which in WAL mode wait for nothing; writes through the {@link Writer}. */
