@@ -1,4 +1,4 @@
-import { collectDefaultMetrics, Gauge, type Metric, Registry } from "prom-client";
+import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from "prom-client";
 import packageJson from "../package.json" with { type: "json" };
 import type { Answer } from "./http/server.ts";
 
@@ -9,6 +9,17 @@ const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 
 export class Metrics {
   readonly #registry = new Registry();
   readonly #durations = new Map<string, Durations>();
+  readonly #backups = new Counter({
+    name: "plantstore_backups_total",
+    help: "Regular backups that were tried.",
+    labelNames: ["outcome"],
+    registers: [this.#registry],
+  });
+  readonly #newestBackup = new Gauge({
+    name: "plantstore_newest_backup_timestamp_seconds",
+    help: "When the newest regular backup was made; 0 when there is none.",
+    registers: [this.#registry],
+  });
 
   /** `pendingRequests` tells how many requests are being answered. */
   constructor(pendingRequests: () => number) {
@@ -27,6 +38,12 @@ export class Metrics {
       { version: packageJson.version, bun: Bun.version },
       1,
     );
+  }
+
+  /** Counts a regular backup that was made or failed; the time of the newest, also one that was found, is in epoch milliseconds. */
+  noteBackup(outcome: "made" | "failed" | "found", timeMs?: number): void {
+    if (outcome !== "found") this.#backups.inc({ outcome });
+    if (timeMs !== undefined) this.#newestBackup.set(timeMs / 1_000);
   }
 
   /** Counts one answered request. */

@@ -1,3 +1,4 @@
+import { readConfig } from "../config.ts";
 import { backUp } from "../storage/sqlite/backup.ts";
 import { command } from "./command.ts";
 import { describe, interruption, requireSqlite } from "./maintenance.ts";
@@ -11,6 +12,8 @@ export const backupCommand = () =>
     )
     .argument("<file>", "file to make; it must not be there yet")
     .action(async (file: string, flags) => {
-      const copied = await backUp(requireSqlite("backup", flags), file, { signal: interruption() });
+      const copied = await backUp(requireSqlite("backup", readConfig(["database"], flags).database), file, {
+        signal: interruption(),
+      });
       console.log(`${describe(copied)} backed up: ${copied.bytes} bytes`);
     });

@@ -1,3 +1,4 @@
+import { readConfig } from "../config.ts";
 import { restore } from "../storage/sqlite/restore.ts";
 import { command } from "./command.ts";
 import { describe, interruption, requireSqlite } from "./maintenance.ts";
@@ -12,7 +13,7 @@ export const restoreCommand = () =>
     .argument("<file>", "backup to restore; it stays as it is")
     .option("--force", "replace the database that is there; it is kept beside the new one")
     .action(async (file: string, flags) => {
-      const database = requireSqlite("restore", flags);
+      const database = requireSqlite("restore", readConfig(["database"], flags).database);
       const restored = await restore(file, database, { isForced: flags.force === true, signal: interruption() });
       const aside = restored.aside === undefined ? "" : `; what was there is now ${restored.aside}`;
       console.log(`${describe(restored)} restored to ${database}${aside}`);

@@ -9,6 +9,8 @@ import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { Tokens } from "../tokens.ts";
 import { command } from "./command.ts";
+import { requireSqlite } from "./maintenance.ts";
+import { ScheduledBackups } from "./scheduled-backups.ts";
 
 const SERVE_SETTINGS = [
   "database",
@@ -22,6 +24,9 @@ const SERVE_SETTINGS = [
   "idleTimeout",
   "drain",
   "stopTimeout",
+  "backupDir",
+  "backupEvery",
+  "backupKeep",
 ] as const satisfies readonly SettingName[];
 
 type ServeConfig = Config<(typeof SERVE_SETTINGS)[number]>;
@@ -44,18 +49,21 @@ async function serve(config: ServeConfig): Promise<void> {
   const log = openLog();
   endOnFault(log);
   const { database, queryTimeout: queryTimeoutMs, poolSize } = config;
+  if (config.backupDir !== "off") requireSqlite("--backup-dir", database);
   const storage = await openStorage(database, { forServer: true, queryTimeoutMs, poolSize });
   const tokens = new Tokens(storage);
   const stopping = stopSignal();
   const server = listen(config, storage, tokens, log);
+  const backups = new ScheduledBackups(config, log.events, server.metrics);
   const noteUses = () => tokens.noteUses().catch((err) => log.events.warn({ err }, "uses of tokens not noted"));
   const noting = setInterval(noteUses, NOTE_USES_EVERY_MS);
   const secret = await tokens.createFirst({ owner: "default", scopes: SCOPES, label: "first token" });
   console.log(`Plant Store is ready at ${server.url}${secret === undefined ? "" : introduce(secret, server.url)}`);
+  backups.start();
 
   log.events.info({ signal: await stopping }, "stopping");
   setTimeout(() => process.exit(1), config.drain + config.stopTimeout + STOP_GRACE_MS).unref();
-  await server.stop();
+  await Promise.all([server.stop(), backups.stop()]);
   clearInterval(noting);
   await noteUses();
   await storage.close();
@@ -87,6 +95,7 @@ function listen(config: ServeConfig, storage: Storage, tokens: Tokens, log: Log)
   log.events.info({ url: main.url, adminUrl: admin?.url, database, bun: Bun.version }, "serving");
   return {
     url: main.url,
+    metrics,
     async stop(): Promise<void> {
       isDraining = true;
       main.drain();
