@@ -31,6 +31,8 @@ describe("npm run build", () => {
       for (const path of ["/", "/docs", "/docs/docs.js", "/docs/swagger-ui-bundle.js", "/openapi.json"]) {
         expect((await fetch(url + path)).status).toBe(200);
       }
+      const backup = track(Bun.spawn([program, "backup", "made.db"], options));
+      expect(await new Response(backup.stdout).text()).toMatch(/^1 plant of 1 owner, 1 token backed up: \d+ bytes\n$/);
       server.kill("SIGTERM");
       expect(await server.exited).toBe(0);
     },

@@ -1,4 +1,4 @@
-import { closeSync, existsSync, fsyncSync, openSync, realpathSync, statSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
 /** The file itself, through any links, so that all who open it meet at one lock. Its folder must be there. */
@@ -7,6 +7,19 @@ export const realPath = (path: string): string =>
 
 /** The length of a file, 0 when it is missing. */
 export const bytesOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+
+/** Whether a file begins as every SQLite database does (https://sqlite.org/fileformat.html, 1.3). */
+export function beginsAsDatabase(path: string): boolean {
+  const magic = "SQLite format 3\0";
+  const file = openSync(path, "r");
+  try {
+    const bytes = Buffer.alloc(magic.length);
+    readSync(file, bytes);
+    return bytes.toString("latin1") === magic;
+  } finally {
+    closeSync(file);
+  }
+}
 
 /** Waits until a file, or the names in a folder, are on disk. */
 export function sync(path: string): void {

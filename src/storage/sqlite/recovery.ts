@@ -4,6 +4,8 @@ import { DAMAGE_REMEDY } from "./failures.ts";
 import { bytesOf } from "./files.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
+/** SQLite takes a file that is shorter than any page for an empty one. */
+const MIN_PAGE_BYTES = 512;
 
 /** The bytes of the log beside a database file, 0 when there is none: nobody has it open, and nobody was killed. */
 export const logBytes = (path: string): number => bytesOf(`${path}-wal`);
@@ -13,7 +15,7 @@ export const logBytes = (path: string): number => bytesOf(`${path}-wal`);
  * @throws Error when there is such a log: the database itself is what was lost
  */
 export function refuseLoneLog(path: string): void {
-  if (bytesOf(path) > 0 || logBytes(path) === 0) return;
+  if (bytesOf(path) >= MIN_PAGE_BYTES || logBytes(path) === 0) return;
   throw new Error(`the database ${path} is gone, only its log ${path}-wal is there: bring it back; ${DAMAGE_REMEDY}`);
 }
 

@@ -14,10 +14,10 @@ import { dirname } from "node:path";
 import { type Copied, type CopyOptions, withCopy } from "./backup.ts";
 import { connect, pragma } from "./connection.ts";
 import { codeOf } from "./failures.ts";
-import { realPath, timestamp } from "./files.ts";
+import { beginsAsDatabase, realPath, timestamp } from "./files.ts";
 import { lockForServer } from "./lock.ts";
 
-/** What SQLite keeps beside a database file, and would apply to whatever file has its name. */
+/** What SQLite keeps beside a database file, and would apply to whatever file has that name. */
 const COMPANIONS = ["-wal", "-journal"];
 
 /** How a restore ended: `aside` is where the database now is that was there before. */
@@ -61,7 +61,8 @@ function replace(file: string, copy: string, aside: string): void {
       linkSync(file, aside);
     }
     for (const suffix of COMPANIONS) {
-      if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix);
+      if (old !== undefined) rmSync(file + suffix, { force: true });
+      else if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix);
     }
     rmSync(`${file}-shm`, { force: true });
     renameSync(copy, file);
@@ -71,11 +72,13 @@ function replace(file: string, copy: string, aside: string): void {
 }
 
 /**
- * Writes the old database's log back into it, and keeps everybody off it. One that is too damaged for that is left as
- * it is, and `undefined` returned.
+ * Writes the old database's log back into it, so that nothing beside it matters any more, and keeps everybody off it.
+ * One that is too damaged for that is left as it is, and `undefined` returned.
  * @throws Error when another process has it open
  */
 function takeAlone(file: string): Database | undefined {
+  // SQLite throws the log of a file away that it takes for empty.
+  if (!existsSync(file) || !beginsAsDatabase(file)) return undefined;
   let db: Database | undefined;
   try {
     db = connect(file, { create: false });
