@@ -126,7 +126,7 @@ export const SETTINGS = {
     default: "off",
     help: "folder for regular backups of a SQLite database; off makes none",
     rule: "must be a folder, or off",
-    parse: (text) => text,
+    parse: (text) => text || undefined,
   }),
   backupEvery: setting({
     flag: "--backup-every",

@@ -31,7 +31,7 @@ export interface Copied extends Contents {
  * sound. The server is not held up.
  * @throws Error when `target` exists, or the copy cannot be made; then nothing is left of it
  */
-export function backUp(source: string, target: string, options: CopyOptions = {}): Promise<Copied> {
+export async function backUp(source: string, target: string, options: CopyOptions = {}): Promise<Copied> {
   const requireNew = () => {
     if (existsSync(target)) throw new Error(`${target} is there already: name a new file`);
   };
