@@ -146,6 +146,33 @@ export const SETTINGS = {
     rule: "must be a duration from 1s to 10m",
     parse: (text) => parseDuration(text, 1_000, 600_000),
   }),
+  backupDir: setting({
+    flag: "--backup-dir",
+    variable: "PLANTSTORE_BACKUP_DIR",
+    unit: "folder",
+    default: "off",
+    help: "folder for regular backups of a SQLite database; off makes none",
+    rule: "must be a folder, or off",
+    parse: (text) => text || undefined,
+  }),
+  backupEvery: setting({
+    flag: "--backup-every",
+    variable: "PLANTSTORE_BACKUP_EVERY",
+    unit: "duration",
+    default: "1h",
+    help: "time from one regular backup to the next",
+    rule: "must be a duration from 1s to 20d",
+    parse: (text) => parseDuration(text, 1_000, 20 * 86_400_000),
+  }),
+  backupKeep: setting({
+    flag: "--backup-keep",
+    variable: "PLANTSTORE_BACKUP_KEEP",
+    unit: "number",
+    default: "7",
+    help: "regular backups to keep: with one more, the oldest is deleted",
+    rule: "must be an integer from 1 to 10000",
+    parse: (text) => parseInteger(text, 1, 10_000),
+  }),
   url: setting({
     flag: "--url",
     variable: "PLANTSTORE_URL",
@@ -218,5 +245,5 @@ function parsePort(text: string): number | undefined {
 }
 
 function parseInteger(text: string, min: number, max: number): number | undefined {
-  return /^\d{1,5}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined;
+  return /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined;
 }

@@ -12,16 +12,20 @@ export interface Log {
   readonly events: pino.Logger;
   /** Of requests: lines are gathered for a moment, so that a flood of failures stays cheap. */
   readonly requests: pino.Logger;
+  /** Writes what is gathered; the exit of the process does so too. */
+  flush(): void;
 }
 
 /** The logs of this process, every line with the number of the worker if it is one; the rest goes out at its exit. */
 export function openLog(worker?: number): Log {
   const options = { ...OPTIONS, base: { pid: process.pid, ...(worker === undefined ? {} : { worker }) } };
   const gathering = pino.destination({ fd: 2, sync: true, minLength: 8_192, periodicFlush: 100 });
-  process.on("exit", () => gathering.flushSync());
+  const flush = () => gathering.flushSync();
+  process.on("exit", flush);
   return {
     events: pino(options, openStandardError()),
     requests: pino(options, gathering),
+    flush,
   };
 }
 

@@ -1,10 +1,13 @@
 #!/usr/bin/env bun
 import { CommanderError } from "commander";
 import packageJson from "../package.json" with { type: "json" };
+import { backupCommand } from "./cli/backup.ts";
+import { checkCommand } from "./cli/check.ts";
 import { command } from "./cli/command.ts";
 import { copyCommand } from "./cli/copy.ts";
 import { exportCommand } from "./cli/export.ts";
 import { importCommand } from "./cli/import.ts";
+import { restoreCommand } from "./cli/restore.ts";
 import { serveCommand } from "./cli/serve.ts";
 import { tokenCommand } from "./cli/token.ts";
 import { UsageError } from "./config.ts";
@@ -16,7 +19,10 @@ const program = command("plantstore")
   .addCommand(tokenCommand())
   .addCommand(importCommand())
   .addCommand(exportCommand())
-  .addCommand(copyCommand());
+  .addCommand(copyCommand())
+  .addCommand(backupCommand())
+  .addCommand(restoreCommand())
+  .addCommand(checkCommand());
 
 await program.parseAsync().catch(fail);
 

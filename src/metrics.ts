@@ -1,4 +1,4 @@
-import { AggregatorRegistry, collectDefaultMetrics, Gauge, type Metric, Registry } from "prom-client";
+import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from "prom-client";
 import packageJson from "../package.json" with { type: "json" };
 import type { Answer } from "./http/server.ts";
 
@@ -18,6 +18,17 @@ export const joinMetrics = (collect: () => Promise<readonly Figures[]>) => ({
 export class Metrics {
   readonly #registry = new Registry();
   readonly #durations = new Map<string, Durations>();
+  readonly #backups = new Counter({
+    name: "plantstore_backups_total",
+    help: "Regular backups that were tried.",
+    labelNames: ["outcome"],
+    registers: [this.#registry],
+  });
+  readonly #newestBackup = new Gauge({
+    name: "plantstore_newest_backup_timestamp_seconds",
+    help: "When the newest regular backup was made; 0 when there is none.",
+    registers: [this.#registry],
+  });
 
   /** `pendingRequests` tells how many requests are being answered; `worker` is this worker's number, if it is one. */
   constructor(pendingRequests: () => number, worker?: number) {
@@ -37,6 +48,12 @@ export class Metrics {
       { version: packageJson.version, bun: Bun.version },
       1,
     );
+  }
+
+  /** Counts a regular backup that was made or failed; the time of the newest, also one that was found, is in epoch milliseconds. */
+  noteBackup(outcome: "made" | "failed" | "found", timeMs?: number): void {
+    if (outcome !== "found") this.#backups.inc({ outcome });
+    if (timeMs !== undefined) this.#newestBackup.set(timeMs / 1_000);
   }
 
   /** Counts one answered request. */

@@ -34,9 +34,13 @@ export class Tokens {
   readonly #storage: Storage;
   readonly #remembered = new Map<string, Remembered>();
   #uses = new Map<string, number>();
+  readonly #readClock: () => number;
+  #latestMs = 0;
 
-  constructor(storage: Storage) {
+  /** `readClock` tells the time in epoch milliseconds. */
+  constructor(storage: Storage, readClock: () => number = Date.now) {
     this.#storage = storage;
+    this.#readClock = readClock;
   }
 
   /**
@@ -53,14 +57,14 @@ export class Tokens {
 
   /** Mints a token and keeps its digest. */
   async create(grant: TokenGrant): Promise<string> {
-    const { secret, token } = mint(grant);
+    const { secret, token } = mint(grant, this.#readClock());
     await this.#storage.insertToken(token);
     return secret;
   }
 
   /** Mints a token if the database has none yet; `undefined` when it has. */
   async createFirst(grant: TokenGrant): Promise<string | undefined> {
-    const { secret, token } = mint(grant);
+    const { secret, token } = mint(grant, this.#readClock());
     return (await this.#storage.insertFirstToken(token)) ? secret : undefined;
   }
 
@@ -73,7 +77,7 @@ export class Tokens {
   async revoke(idOrSecret: string): Promise<boolean> {
     const digest = digestSecret(idOrSecret);
     const token = (await this.list()).find((each) => each.digest === digest || tokenId(each) === idOrSecret);
-    return token !== undefined && this.#storage.revokeToken(token.digest, Date.now());
+    return token !== undefined && this.#storage.revokeToken(token.digest, this.#readClock());
   }
 
   /** Writes down when tokens were last used. Meant for a timer: one small write, however many requests there were. */
@@ -93,14 +97,20 @@ export class Tokens {
   }
 
   #admit(token: Token | undefined): Token | undefined {
-    const now = Date.now();
+    const now = this.#now();
     if (token === undefined || !isValid(token, now)) return undefined;
     this.#uses.set(token.digest, now);
     return token;
   }
+
+  /** Never earlier than before: a clock that is set back does not bring an expired token back. */
+  #now(): number {
+    this.#latestMs = Math.max(this.#latestMs, this.#readClock());
+    return this.#latestMs;
+  }
 }
 
-function mint({ owner, scopes, label, expiresAt }: TokenGrant): { secret: string; token: Token } {
+function mint({ owner, scopes, label, expiresAt }: TokenGrant, now: number): { secret: string; token: Token } {
   const secret = mintSecret();
-  return { secret, token: { digest: digestSecret(secret), owner, scopes, label, createdAt: Date.now(), expiresAt } };
+  return { secret, token: { digest: digestSecret(secret), owner, scopes, label, createdAt: now, expiresAt } };
 }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { newPostgresDatabase } from "./support/postgres.ts";
 import { track } from "./support/program.ts";
@@ -15,12 +16,17 @@ describe("npm run build", () => {
   }, TIMEOUT_MS);
   afterAll(() => folder.remove());
 
-  /** Starts the program, on its own in a folder; resolves with its process and what it first prints. */
-  async function serve(...args: string[]) {
+  /** Runs the program, on its own in a folder. */
+  async function run(...args: string[]) {
     const program = join(folder.path, "plantstore");
-    await Bun.write(program, Bun.file(join(root, "dist/plantstore")), { mode: 0o755 });
+    if (!existsSync(program)) await Bun.write(program, Bun.file(join(root, "dist/plantstore")), { mode: 0o755 });
     const options = { cwd: folder.path, env: {}, stdin: "ignore", stdout: "pipe", stderr: "ignore" } as const;
-    const server = track(Bun.spawn([program, "serve", "--port", "0", "--admin-port", "off", ...args], options));
+    return track(Bun.spawn([program, ...args], options));
+  }
+
+  /** Starts a server; resolves with its process and what it first prints. */
+  async function serve(...args: string[]) {
+    const server = await run("serve", "--port", "0", "--admin-port", "off", ...args);
     const { value } = await server.stdout.getReader().read();
     const [, url, token] = /ready at (\S+).*?(plt_\w+)/s.exec(new TextDecoder().decode(value)) ?? [];
     return { server, url, headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" } };
@@ -36,6 +42,8 @@ describe("npm run build", () => {
       for (const path of ["/", "/docs", "/docs/docs.js", "/docs/swagger-ui-bundle.js", "/openapi.json"]) {
         expect((await fetch(url + path)).status).toBe(200);
       }
+      const backup = await run("backup", "made.db");
+      expect(await new Response(backup.stdout).text()).toMatch(/^1 plant of 1 owner, 1 token backed up: \d+ bytes\n$/);
       server.kill("SIGTERM");
       expect(await server.exited).toBe(0);
     },

@@ -81,6 +81,8 @@ describe("the command line of serve", () => {
     "--idle-timeout": ["0s", "256s", "30", "1.5s"],
     "--drain": ["11m", "-1s", "5", "1y"],
     "--stop-timeout": ["0s", "999ms", "11m", "s"],
+    "--backup-every": ["0s", "21d", "1", "1w"],
+    "--backup-keep": ["0", "10001", "1.5", "all"],
   };
   const flags = Object.keys(badSettings);
   for (const round of [0, 1, 2, 3]) {

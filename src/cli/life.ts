@@ -44,12 +44,17 @@ export function endInTime({ drain, stopTimeout }: Config<"drain" | "stopTimeout"
   setTimeout(() => process.exit(1), drain + stopTimeout + STOP_GRACE_MS).unref();
 }
 
-/** A fault that nothing caught leaves the process in an unknown state: it ends, for its supervisor to start it anew. */
+/**
+ * A fault that nothing caught leaves the process in an unknown state: it ends, for its supervisor to start it anew.
+ * It ends as `kill -9` would end it, because Bun closes databases when a process exits, and closing writes their logs
+ * back: no work for a process whose disk may have lost writes.
+ */
 export function endOnFault(log: Log): void {
   for (const event of ["uncaughtException", "unhandledRejection"] as const) {
     process.on(event, (err: unknown) => {
       log.events.fatal({ err }, event);
-      process.exit(1);
+      log.flush();
+      process.kill(process.pid, "SIGKILL");
     });
   }
 }

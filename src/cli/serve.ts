@@ -12,6 +12,8 @@ import { Tokens } from "../tokens.ts";
 import { listenForMetrics } from "./admin.ts";
 import { command } from "./command.ts";
 import { announce, endInTime, endOnFault, stopSignal } from "./life.ts";
+import { requireSqlite } from "./maintenance.ts";
+import { ScheduledBackups } from "./scheduled-backups.ts";
 import { connectToSupervisor, type Supervisor } from "./worker.ts";
 import { supervise } from "./workers.ts";
 
@@ -28,6 +30,9 @@ const SERVE_SETTINGS = [
   "idleTimeout",
   "drain",
   "stopTimeout",
+  "backupDir",
+  "backupEvery",
+  "backupKeep",
 ] as const satisfies readonly SettingName[];
 
 /** The settings of `serve`. */
@@ -59,18 +64,21 @@ async function serve(config: ServeConfig, supervisor?: Supervisor): Promise<void
   const log = openLog(supervisor?.worker);
   endOnFault(log);
   const { database, queryTimeout: queryTimeoutMs, poolSize } = config;
+  if (config.backupDir !== "off") requireSqlite("--backup-dir", database);
   const storage = await openStorage(database, { forServer: true, queryTimeoutMs, poolSize });
   const tokens = new Tokens(storage);
   const stopping = supervisor?.stopping ?? stopSignal();
   const server = listen(config, storage, tokens, log, supervisor);
+  const backups = new ScheduledBackups(config, log.events, server.metrics);
   const noteUses = () => tokens.noteUses().catch((err) => log.events.warn({ err }, "uses of tokens not noted"));
   const noting = setInterval(noteUses, NOTE_USES_EVERY_MS);
   const secret = await tokens.createFirst({ owner: "default", scopes: SCOPES, label: "first token" });
   (supervisor?.announce ?? announce)({ url: server.url, secret });
+  backups.start();
 
   log.events.info({ signal: await stopping }, "stopping");
   endInTime(config);
-  await server.stop();
+  await Promise.all([server.stop(), backups.stop()]);
   clearInterval(noting);
   await noteUses();
   await storage.close();
@@ -103,6 +111,7 @@ function listen(config: ServeConfig, storage: Storage, tokens: Tokens, log: Log,
   log.events.info({ url: main.url, adminUrl: admin?.url, database, bun: Bun.version }, "serving");
   return {
     url: main.url,
+    metrics,
     async stop(): Promise<void> {
       isDraining = true;
       main.drain();

@@ -22,6 +22,13 @@ export function openStorage(
   url: string,
   { forServer, mustExist = false, queryTimeoutMs = 5_000, poolSize = 2 }: OpenOptions,
 ): Promise<Storage> {
-  if (/^postgres(ql)?:/.test(url)) return openPostgres({ url, queryTimeoutMs, poolSize, mustExist });
-  return openSqlite(url.slice("sqlite:".length), { forServer, mustExist });
+  const file = sqliteFile(url);
+  return file === undefined
+    ? openPostgres({ url, queryTimeoutMs, poolSize, mustExist })
+    : openSqlite(file, { forServer, mustExist });
+}
+
+/** The path of the file that a database URL names; `undefined` for PostgreSQL. */
+export function sqliteFile(url: string): string | undefined {
+  return url.startsWith("sqlite:") ? url.slice("sqlite:".length) : undefined;
 }

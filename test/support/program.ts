@@ -81,10 +81,14 @@ export async function createToken(database: string, owner: string, args: readonl
   return made.stdout.trim();
 }
 
-/** Starts `serve` on free ports and waits until it is ready. */
-export async function startProgram(args: readonly string[], env: Record<string, string> = {}): Promise<Program> {
+/** Starts `serve` on free ports and waits until it is ready; `command` says how the program is started. */
+export async function startProgram(
+  args: readonly string[],
+  env: Record<string, string> = {},
+  command: (args: readonly string[]) => string[] = commandLine,
+): Promise<Program> {
   const child = track(
-    Bun.spawn(commandLine(["serve", "--port", "0", "--admin-port", "0", ...args]), {
+    Bun.spawn(command(["serve", "--port", "0", "--admin-port", "0", ...args]), {
       env: { ...cleanEnvironment, ...env },
       stdin: "ignore",
       stdout: "pipe",

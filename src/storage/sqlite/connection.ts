@@ -1,5 +1,4 @@
 import { Database } from "bun:sqlite";
-import { AppError } from "../../domain/error.ts";
 
 /** The first SQLite without the WAL-reset race, which could corrupt a database with several connections. */
 const MIN_SQLITE_VERSION = "3.51.3";
@@ -8,14 +7,16 @@ const MIN_SQLITE_VERSION = "3.51.3";
 const BUSY_TIMEOUT_MS = 5_000;
 
 /**
- * Opens a database file, making it when it is missing. Nothing is written to a file that exists.
+ * Opens a database file, making it when it is missing, unless `create` is false. Nothing is written to a file that exists.
  * @throws Error when this SQLite is too old, or the file cannot be opened or is no database.
  */
-export function connect(path: string): Database {
+export function connect(path: string, { create = true } = {}): Database {
   let db: Database | undefined;
   try {
-    db = new Database(path, { create: true, readwrite: true, safeIntegers: true, strict: true });
+    db = new Database(path, { create, readwrite: true, safeIntegers: true, strict: true });
     db.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
+    // Damaged pages are told when they are read: without this, some of them end a list early.
+    db.run("PRAGMA cell_size_check = ON");
     pragma(db, "SELECT count(*) FROM sqlite_schema");
   } catch (error) {
     db?.close(true);
@@ -50,12 +51,4 @@ export function makeDurable(db: Database): void {
 export function pragma(db: Database, sql: string): unknown {
   using statement = db.prepare(sql);
   return statement.values()[0]?.[0];
-}
-
-/** A failure of the driver in the words of the application: by its code, never by its text. */
-export function toAppError(code: string | undefined, cause: unknown): AppError {
-  const isPassing = /^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|NOMEM|READONLY)/.test(code ?? "");
-  return isPassing
-    ? new AppError("unavailable", "the database cannot be used right now: try again", { cause })
-    : new AppError("internal", "the database failed", { cause });
 }

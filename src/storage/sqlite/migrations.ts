@@ -32,6 +32,15 @@ const MIGRATIONS: readonly string[] = [
  * @throws Error when the file belongs to a newer version or to another program; it is left untouched.
  */
 export function migrate(db: Database): void {
+  const version = knownVersion(db);
+  for (let step = version; step < MIGRATIONS.length; step++) applyStep(db, step);
+}
+
+/**
+ * The version of the database, up to this program's own; 0 when nothing is in it yet.
+ * @throws Error when the file belongs to a newer version or to another program
+ */
+export function knownVersion(db: Database): number {
   const version = versionOf(db);
   const isOurs = Number(pragma(db, "PRAGMA application_id")) === APPLICATION_ID;
   const isEmpty = Number(pragma(db, "SELECT count(*) FROM sqlite_schema")) === 0;
@@ -43,7 +52,7 @@ export function migrate(db: Database): void {
       `${db.filename} was written by a newer Plant Store (database version ${version}, this program knows ${MIGRATIONS.length}): upgrade this program`,
     );
   }
-  for (let step = version; step < MIGRATIONS.length; step++) applyStep(db, step);
+  return version;
 }
 
 /** Another process may have taken the step since the version was read: the write lock decides. */

@@ -1,14 +1,17 @@
-import { type Database, SQLiteError } from "bun:sqlite";
-import { existsSync, mkdirSync, realpathSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import type { Database } from "bun:sqlite";
+import { existsSync, mkdirSync } from "node:fs";
+import { dirname } from "node:path";
 import type { NewPlant, Owner, PlantId } from "../../domain/plant.ts";
 import { ID_MAX, ID_MIN } from "../../domain/plant.ts";
 import type { Token } from "../../domain/token.ts";
 import { type PlantRow, type StoredPlantRow, type TokenRow, toPlant, toStoredPlant, toToken } from "../rows.ts";
 import type { InsertOutcome, PlantKey, PlantRange, Storage, StoredPlant } from "../storage.ts";
-import { connect, makeDurable, toAppError } from "./connection.ts";
+import { connect, makeDurable } from "./connection.ts";
+import { codeOf, DAMAGE_REMEDY, isDamage, toAppError } from "./failures.ts";
+import { realPath } from "./files.ts";
 import { lockForServer } from "./lock.ts";
 import { migrate } from "./migrations.ts";
+import { logBytes, refuseLoneLog, settleLog } from "./recovery.ts";
 import { Revisions } from "./revisions.ts";
 import { Writer } from "./writer.ts";
 
@@ -29,22 +32,21 @@ export async function openSqlite(path: string, { forServer, mustExist }: SqliteO
   const lock = forServer ? lockForServer(file) : undefined;
   let db: Database | undefined;
   try {
+    refuseLoneLog(file);
+    const isLogLeft = logBytes(file) > 0;
     db = connect(file);
     migrate(db);
     makeDurable(db);
+    if (forServer && isLogLeft) settleLog(db);
     const revisions = new Revisions();
     const writer = await Writer.open(file, (write) => revisions.note(write));
     return new SqliteStorage(db, writer, revisions, lock);
   } catch (error) {
     db?.close(true);
     lock?.release();
-    throw error;
+    if (!isDamage(codeOf(error))) throw error;
+    throw new Error(`${(error as Error).message}; ${DAMAGE_REMEDY}`, { cause: error });
   }
-}
-
-/** The file itself, through any links, so that all who open it meet at one lock. */
-function realPath(path: string): string {
-  return existsSync(path) ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path));
 }
 
 /** Reads on the caller's thread, which in WAL mode wait for nothing; writes through the {@link Writer}. */
@@ -69,8 +71,9 @@ class SqliteStorage implements Storage {
     this.#selectPlants = db.prepare<PlantRow, [string, bigint, number]>(
       "SELECT id, name, tag FROM plants WHERE owner = ? AND id >= ? ORDER BY id LIMIT ?",
     );
+    // The planner would rather walk all plants of the owner: 50 ms with a million of them, against 0.1 (measured 2026-11).
     this.#selectPlantsByTag = db.prepare<PlantRow, [string, string, bigint, number]>(
-      "SELECT id, name, tag FROM plants WHERE owner = ? AND tag = ? AND id >= ? ORDER BY id LIMIT ?",
+      "SELECT id, name, tag FROM plants INDEXED BY plants_by_tag WHERE owner = ? AND tag = ? AND id >= ? ORDER BY id LIMIT ?",
     );
     this.#selectStored = db.prepare<StoredPlantRow, [string, bigint, number]>(
       "SELECT * FROM plants WHERE owner = ? AND id > ? ORDER BY id LIMIT ?",
@@ -155,6 +158,6 @@ function read<Result>(query: () => Result): Result {
   try {
     return query();
   } catch (error) {
-    throw toAppError(error instanceof SQLiteError ? error.code : undefined, error);
+    throw toAppError(codeOf(error), error);
   }
 }

@@ -1,6 +1,6 @@
 import { AppError } from "../../domain/error.ts";
-import { toAppError } from "./connection.ts";
-import type { Reply, Request } from "./writer-thread.ts";
+import { toAppError } from "./failures.ts";
+import type { Loss, Reply, Request } from "./writer-thread.ts";
 import type { Write, Writes } from "./writes.ts";
 
 /** Writes that may wait while a group is on its way to the disk; one more is refused at once. */
@@ -9,6 +9,8 @@ const MAX_WAITING = 4_096;
 const MAX_GROUP = 1_024;
 /** How long the thread may take for one group, the wait for another process included. A disk that hangs longer is lost. */
 const DEADLINE_MS = 20_000;
+/** How long the answers to what waits may take to leave, before the process ends. */
+const LAST_ANSWERS_MS = 100;
 
 interface Pending {
   readonly write: Write;
@@ -44,9 +46,16 @@ export class Writer {
   private constructor(thread: Worker, onDone: (write: Write) => void) {
     this.#thread = thread;
     this.#onDone = onDone;
-    thread.onmessage = ({ data }: MessageEvent<string>) => this.#answer(JSON.parse(data) as Reply);
-    thread.addEventListener("close", () => this.#end("it closed"));
-    thread.onerror = ({ message }) => this.#end(message);
+    thread.onmessage = ({ data }: MessageEvent<string>) => {
+      const message = JSON.parse(data) as Reply | Loss;
+      if ("loss" in message)
+        this.#end(
+          `the disk failed to keep a write (${message.loss}): look after it; nothing that was answered is lost`,
+        );
+      else this.#answer(message);
+    };
+    thread.addEventListener("close", () => this.#end("the thread that writes has ended: it closed"));
+    thread.onerror = ({ message }) => this.#end(`the thread that writes has ended: ${message}`);
   }
 
   /** Does one write and resolves with its result once it is durable. */
@@ -70,13 +79,14 @@ export class Writer {
     this.#thread.terminate();
   }
 
-  /** Nothing can be written any more once the thread is gone: that is a fault of the whole process. */
+  /** Nothing can be written any more: what waits is answered, then that is a fault of the whole process. */
   #end(reason: string): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    const message = `the thread that writes has ended: ${reason}`;
-    this.#answer({ failure: { code: undefined, message } });
-    throw new Error(message);
+    this.#answer({ failure: { code: "SQLITE_IOERR", message: reason } });
+    setTimeout(() => {
+      throw new Error(reason);
+    }, LAST_ANSWERS_MS);
   }
 
   async #drain(): Promise<void> {
@@ -98,6 +108,7 @@ export class Writer {
   }
 
   async #ask(request: Request): Promise<readonly unknown[]> {
+    if (this.#isClosed) throw new AppError("unavailable", "the server is stopping: try again");
     const { promise, resolve } = Promise.withResolvers<Reply>();
     const timer = setTimeout(() => this.#end(`the disk has not answered for ${DEADLINE_MS} ms`), DEADLINE_MS);
     this.#answer = resolve;

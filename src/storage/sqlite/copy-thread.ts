@@ -1,0 +1,60 @@
+/**
+ * The thread that copies a database or looks through it. Both are single statements that take seconds with millions of
+ * plants; meanwhile the main thread can hear a stop signal and watch what the copy costs a running server.
+ */
+import type { Database } from "bun:sqlite";
+import { connect } from "./connection.ts";
+import { codeOf, isDamage } from "./failures.ts";
+import { type Contents, countContents, requireOurs, rowFaults, structureFaults } from "./inspection.ts";
+
+/** To the thread, once: copy a database into a new file and look whether the copy is sound, or look through one. */
+export type Task = { readonly copy: string; readonly to: string } | { readonly check: string };
+/** From the thread, once: what is in a sound database, what is wrong with another, or why neither can be told. */
+export type Report =
+  | { readonly contents: Contents }
+  | { readonly faults: readonly string[] }
+  | { readonly failure: string };
+
+declare const self: Worker;
+
+self.onmessage = ({ data }: MessageEvent<Task>) => self.postMessage(report(data));
+
+function report(task: Task): Report {
+  try {
+    return "copy" in task ? copy(task.copy, task.to) : withDatabase(task.check, inspectThoroughly);
+  } catch (error) {
+    const { message, cause } = error as Error;
+    return isDamage(codeOf(error))
+      ? { faults: [cause instanceof Error ? cause.message : message] }
+      : { failure: message };
+  }
+}
+
+function copy(source: string, target: string): Report {
+  withDatabase(source, (db) => {
+    requireOurs(db);
+    db.prepare("VACUUM INTO ?").run(target);
+  });
+  return withDatabase(target, inspect);
+}
+
+function inspect(db: Database): Report {
+  requireOurs(db);
+  const faults = structureFaults(db);
+  return faults.length > 0 ? { faults } : { contents: countContents(db) };
+}
+
+function inspectThoroughly(db: Database): Report {
+  const report = inspect(db);
+  const faults = "contents" in report ? rowFaults(db) : [];
+  return faults.length > 0 ? { faults } : report;
+}
+
+function withDatabase<Result>(path: string, use: (db: Database) => Result): Result {
+  const db = connect(path, { create: false });
+  try {
+    return use(db);
+  } finally {
+    db.close(true);
+  }
+}
