@@ -4,7 +4,7 @@ import { type Config, readConfig, type SettingName } from "../config.ts";
 import { SCOPES } from "../domain/token.ts";
 import { routes } from "../http/routes.ts";
 import { type Answer, HttpServer } from "../http/server.ts";
-import { type Log, openLog, redact, withoutSecrets } from "../log.ts";
+import { type Log, limitFailures, openLog, redact, withoutSecrets } from "../log.ts";
 import { Metrics } from "../metrics.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -82,6 +82,7 @@ async function serve(config: ServeConfig, supervisor?: Supervisor): Promise<void
 function listen(config: ServeConfig, storage: Storage, tokens: Tokens, log: Log, supervisor?: Supervisor) {
   let isDraining = false;
   const readiness = { isDraining: () => isDraining, ping: () => storage.ping() };
+  const mayLogFailure = limitFailures(log.requests);
   const metrics = new Metrics(() => main.pendingRequests, supervisor?.worker);
   supervisor?.onAskedForFigures(() => metrics.figures());
   const main = new HttpServer({
@@ -93,7 +94,8 @@ function listen(config: ServeConfig, storage: Storage, tokens: Tokens, log: Log,
     tokens,
     onAnswer: (answer) => {
       if (!answer.isBreak) metrics.observe(answer);
-      if (answer.error !== undefined || config.log === "requests") logAnswer(log.requests, answer);
+      const isLogged = config.log === "requests" || (answer.error !== undefined && mayLogFailure());
+      if (isLogged) logAnswer(log.requests, answer);
     },
   });
   const admin = supervisor === undefined ? listenForMetrics(config, metrics) : undefined;
