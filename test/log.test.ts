@@ -22,18 +22,6 @@ describe("the log", () => {
   );
 });
 
-describe("limitFailures", () => {
-  it("lets 500 failures of a second have a line and tells how many more there were", async () => {
-    const told = Promise.withResolvers<[object, string]>();
-    const log = { warn: (about: object, message: string) => told.resolve([about, message]) };
-    const mayLog = limitFailures(log as unknown as Log["requests"]);
-    const answers = Array.from({ length: 507 }, mayLog);
-    expect(answers).toEqual([...Array(500).fill(true), ...Array(7).fill(false)]);
-    expect(await told.promise).toEqual([{ count: 7 }, "more failures without a line"]);
-    expect(mayLog()).toBe(true);
-  });
-});
-
 describe("the log of another process", () => {
   /** What is written when the log arrives in pieces of so many bytes. */
   async function passOn(log: string, bytesAPiece: number): Promise<string[]> {
@@ -61,5 +49,17 @@ describe("the log of another process", () => {
   it("is passed on in parts where a line never ends", async () => {
     const log = "x".repeat(5_000_000);
     expect((await passOn(log, 65_536)).length).toBeGreaterThan(2);
+  });
+});
+
+describe("limitFailures", () => {
+  it("lets 500 failures of a second have a line and tells how many more there were", async () => {
+    const told = Promise.withResolvers<[object, string]>();
+    const log = { warn: (about: object, message: string) => told.resolve([about, message]) };
+    const mayLog = limitFailures(log as unknown as Log["requests"]);
+    const answers = Array.from({ length: 507 }, mayLog);
+    expect(answers).toEqual([...Array(500).fill(true), ...Array(7).fill(false)]);
+    expect(await told.promise).toEqual([{ count: 7 }, "more failures without a line"]);
+    expect(mayLog()).toBe(true);
   });
 });

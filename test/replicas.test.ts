@@ -11,6 +11,8 @@ const TIMEOUT_MS = 120_000;
 const STRETCH = 400;
 /** The arguments of each replica: one of them has workers. */
 const REPLICAS: readonly string[][] = [[], [], ["--workers", "2"]];
+/** Patience with the database, whose disk other tests may keep busy. */
+const PATIENT = ["--pool-size", "5", "--query-timeout", "30s"];
 
 let database: PostgresDatabase;
 beforeAll(async () => {
@@ -19,7 +21,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 const start = (args: readonly string[] = []): Promise<Program> =>
-  startProgram(["--database", database.url, "--pool-size", "5", "--drain", "1s", ...args]);
+  startProgram(["--database", database.url, ...PATIENT, "--drain", "1s", ...args]);
 
 /** Asks until the condition holds; the time limit of the test is the bound. */
 async function until<T>(ask: () => T | Promise<T>, holds: (answer: T) => boolean): Promise<void> {

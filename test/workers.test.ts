@@ -27,7 +27,8 @@ afterEach(async () => {
 });
 
 async function start(workers: number, ...args: string[]): Promise<Program> {
-  const program = await startProgram(["--database", database.url, "--workers", String(workers), ...args]);
+  const settings = ["--database", database.url, "--workers", String(workers), "--query-timeout", "30s"];
+  const program = await startProgram([...settings, ...args]);
   started.push(program);
   return program;
 }
