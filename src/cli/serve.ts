@@ -18,6 +18,9 @@ const SERVE_SETTINGS = [
   "port",
   "adminHost",
   "adminPort",
+  "rateLimit",
+  "failureLimit",
+  "trustedProxies",
   "log",
   "idleTimeout",
   "drain",
@@ -67,7 +70,13 @@ function listen(config: ServeConfig, storage: Storage, tokens: Tokens, log: Log)
   let isDraining = false;
   const readiness = { isDraining: () => isDraining, ping: () => storage.ping() };
   const metrics = new Metrics(() => main.pendingRequests);
-  const shared = { tokens, idleTimeoutSeconds: Math.ceil(config.idleTimeout / 1_000) };
+  const gate = {
+    authenticator: tokens,
+    requestQuota: unlessOff(config.rateLimit),
+    failureQuota: unlessOff(config.failureLimit),
+    proxies: unlessOff(config.trustedProxies),
+  };
+  const shared = { ...gate, idleTimeoutSeconds: Math.ceil(config.idleTimeout / 1_000) };
   const main = new HttpServer({
     ...shared,
     host: config.host,
@@ -95,6 +104,8 @@ function listen(config: ServeConfig, storage: Storage, tokens: Tokens, log: Log)
     },
   };
 }
+
+const unlessOff = <Value>(value: Value | "off"): Value | undefined => (value === "off" ? undefined : value);
 
 /** One line for a request: what failed and why, or just that it was answered; one more when the answer broke off. */
 function logAnswer(log: Log["requests"], { call, operation, status, durationMs, error }: Answer): void {

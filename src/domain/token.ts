@@ -18,6 +18,9 @@ export interface Token {
   readonly revokedAt?: number | undefined;
 }
 
+/** What a credential gives access to. It has a `digest` when it is a token of this database. */
+export type Access = Pick<Token, "owner" | "scopes"> & Partial<Pick<Token, "digest">>;
+
 /** In Unicode code points. */
 export const OWNER_MAX_LENGTH = 255;
 /** In Unicode code points. */

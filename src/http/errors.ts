@@ -1,8 +1,8 @@
 import { AppError, ERRORS, type ErrorCode, statusOf } from "../domain/error.ts";
 import { type Call, json } from "./call.ts";
 
-/** Seconds after which it is worth trying again. */
-const RETRY_AFTER: Partial<Record<ErrorCode, string>> = { unavailable: "1", too_many_requests: "1" };
+/** Seconds after which it is worth trying again, unless the failure itself knows better. */
+const RETRY_AFTER: Partial<Record<ErrorCode, string>> = { unavailable: "1" };
 
 /** A failure that also says something in the headers of its response. */
 export class HttpError extends AppError {
@@ -27,7 +27,7 @@ export function errorResponse(call: Pick<Call, "requestId">, error: AppError): R
   const { number } = ERRORS[error.code];
   const retryAfter = RETRY_AFTER[error.code];
   return json(call, statusOf(number), JSON.stringify({ error: number, message: error.message }), {
-    ...(error instanceof HttpError ? error.headers : undefined),
     ...(retryAfter === undefined ? undefined : { "Retry-After": retryAfter }),
+    ...(error instanceof HttpError ? error.headers : undefined),
   });
 }

@@ -29,7 +29,7 @@ const COMMON_FAILURES: readonly ErrorCode[] = [
 const HEADERS_BY_STATUS: Record<number, readonly string[]> = {
   401: ["WWW-Authenticate"],
   403: ["WWW-Authenticate"],
-  429: ["Retry-After"],
+  429: ["Retry-After", "RateLimit", "RateLimit-Policy"],
   503: ["Retry-After"],
 };
 

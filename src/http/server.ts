@@ -1,6 +1,5 @@
 import { AppError, ERRORS, statusOf } from "../domain/error.ts";
-import type { Tokens } from "../tokens.ts";
-import { authorize } from "./auth.ts";
+import { Gate, type GateOptions } from "./auth.ts";
 import { type Call, requestIdOf } from "./call.ts";
 import { errorResponse, HttpError, toPublicError } from "./errors.ts";
 import type { Route } from "./routes.ts";
@@ -9,13 +8,12 @@ import type { Route } from "./routes.ts";
 const MAX_REQUESTS = 10_000;
 
 /** What a listener needs. */
-export interface ServerOptions {
+export interface ServerOptions extends GateOptions {
   readonly host: string;
   readonly port: number;
   /** Seconds, at most 255: how long a connection may be idle, a body may take to arrive and a reader may stall. */
   readonly idleTimeoutSeconds: number;
   readonly routes: readonly Route[];
-  readonly tokens: Tokens;
   /** Called for every request once its answer begins, and once more when the answer breaks off. */
   onAnswer(answer: Answer): void;
 }
@@ -39,11 +37,13 @@ type Methods = ReadonlyMap<string, Route>;
 export class HttpServer {
   readonly #options: ServerOptions;
   readonly #server: Bun.Server<undefined>;
+  readonly #gate: Gate;
   #isDraining = false;
 
   /** @throws Error when the address cannot be listened on */
   constructor(options: ServerOptions) {
     this.#options = options;
+    this.#gate = new Gate(options, (request) => this.#server.requestIP(request)?.address ?? "");
     const paths = Map.groupBy(options.routes, ({ path }) => path);
     const noMethods: Methods = new Map();
     this.#server = serve({
@@ -95,7 +95,7 @@ export class HttpServer {
       const route = this.#find(request, methods);
       call.operation = route.operation;
       if (route.scope !== undefined) {
-        call.owner = (await authorize(request, route.scope, this.#options.tokens)).owner;
+        call.owner = (await this.#gate.admit(request, route.scope, call.startedMs)).owner;
       }
       response = await route.handle(call);
     } catch (thrown) {
@@ -126,7 +126,7 @@ class ServedCall implements Call {
   readonly requestId: string;
   owner = "";
   operation = "none";
-  readonly #startedMs = performance.now();
+  readonly startedMs = performance.now();
   readonly #onAnswer: (answer: Answer) => void;
 
   constructor(request: Bun.BunRequest, onAnswer: (answer: Answer) => void) {
@@ -141,7 +141,7 @@ class ServedCall implements Call {
   }
 
   report(status: number, error: AppError | undefined, isBreak: boolean): void {
-    const durationMs = performance.now() - this.#startedMs;
+    const durationMs = performance.now() - this.startedMs;
     this.#onAnswer({ call: this, operation: this.operation, status, durationMs, error, isBreak });
   }
 }

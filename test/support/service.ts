@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { App } from "../../src/app.ts";
 import { SCOPES, type Scope } from "../../src/domain/token.ts";
+import type { GateOptions } from "../../src/http/auth.ts";
 import { routes } from "../../src/http/routes.ts";
 import { type Answer, HttpServer } from "../../src/http/server.ts";
 import { openStorage } from "../../src/storage/open.ts";
@@ -51,12 +52,15 @@ export interface ServiceOptions {
   readonly open?: () => Promise<OwnDatabase>;
   /** May stand between the application and its database, to make it fail. */
   readonly wrap?: (storage: Storage) => Storage;
+  /** Who may come in, and how often: whoever has a token, unless said otherwise. */
+  readonly gate?: Partial<GateOptions>;
 }
 
 /** Starts the service on an empty database. */
 export async function startService({
   open = openSqlite,
   wrap = (storage) => storage,
+  gate,
 }: ServiceOptions = {}): Promise<Service> {
   const { storage, remove } = await open();
   const tokens = new Tokens(storage);
@@ -66,7 +70,8 @@ export async function startService({
     port: 0,
     idleTimeoutSeconds: 30,
     routes: routes(new App(wrap(storage)), { isDraining: () => false, ping: () => storage.ping() }),
-    tokens,
+    authenticator: tokens,
+    ...gate,
     onAnswer: (answer) => answers.push(answer),
   });
   return {

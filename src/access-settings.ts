@@ -1,0 +1,57 @@
+import { BlockList, isIP } from "node:net";
+import type { Setting } from "./config.ts";
+
+const LIMIT_RULE = "must be a number of 1 to 1000000 per s, m or h, such as 100/s, or off";
+
+/** The settings of `serve` that say who may come in, how often and which way. */
+export const ACCESS_SETTINGS = {
+  rateLimit: {
+    flag: "--rate-limit",
+    variable: "PLANTSTORE_RATE_LIMIT",
+    unit: "limit",
+    default: "off",
+    help: "how many requests each token may make, such as `100/s`, `6000/m` or `100000/h`",
+    rule: LIMIT_RULE,
+    parse: parseLimit,
+  },
+  failureLimit: {
+    flag: "--failure-limit",
+    variable: "PLANTSTORE_FAILURE_LIMIT",
+    unit: "limit",
+    default: "600/m",
+    help: "how many invalid tokens of one address are answered 401; further ones are told 429, good ones never",
+    rule: LIMIT_RULE,
+    parse: parseLimit,
+  },
+  trustedProxies: {
+    flag: "--trusted-proxies",
+    variable: "PLANTSTORE_TRUSTED_PROXIES",
+    unit: "addresses",
+    default: "off",
+    help: "proxies whose X-Forwarded-For is believed: addresses or networks such as `10.0.0.0/8`, with commas between",
+    rule: "must be IP addresses or networks such as 10.0.0.0/8, with commas between, or off",
+    parse: parseNetworks,
+  },
+} as const satisfies Record<string, Setting<unknown>>;
+
+const WINDOW_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000 };
+
+function parseLimit(text: string): { amount: number; windowMs: number } | "off" | undefined {
+  if (text === "off") return text;
+  const [, number, unit] = /^(\d{1,7})\/(s|m|h)$/.exec(text) ?? [];
+  const amount = Number(number);
+  return amount >= 1 && amount <= 1_000_000 ? { amount, windowMs: WINDOW_MS[unit ?? ""] as number } : undefined;
+}
+
+function parseNetworks(text: string): BlockList | "off" | undefined {
+  if (text === "off") return text;
+  const networks = new BlockList();
+  for (const network of text.split(",")) {
+    const [, address = "", prefix] = /^([\da-f.:]+)(?:\/(\d{1,3}))?$/i.exec(network.trim()) ?? [];
+    const family = isIP(address);
+    const bits = family === 4 ? 32 : 128;
+    if (family === 0 || Number(prefix ?? bits) > bits) return undefined;
+    networks.addSubnet(address, Number(prefix ?? bits), family === 4 ? "ipv4" : "ipv6");
+  }
+  return networks;
+}
