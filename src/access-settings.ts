@@ -32,7 +32,22 @@ export const ACCESS_SETTINGS = {
     rule: "must be IP addresses or networks such as 10.0.0.0/8, with commas between, or off",
     parse: parseNetworks,
   },
+  corsOrigins: {
+    flag: "--cors-origins",
+    variable: "PLANTSTORE_CORS_ORIGINS",
+    unit: "origins",
+    default: "off",
+    help: "web sites whose scripts may call the API, such as `https://shop.example`, with commas between",
+    rule: "must be origins such as https://shop.example, with commas between, or off",
+    parse: parseOrigins,
+  },
 } as const satisfies Record<string, Setting<unknown>>;
+
+function parseOrigins(text: string): readonly string[] | "off" | undefined {
+  if (text === "off") return text;
+  const origins = text.split(",").map((origin) => origin.trim());
+  return origins.every((each) => /^https?:/.test(each) && URL.parse(each)?.origin === each) ? origins : undefined;
+}
 
 const WINDOW_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000 };
 

@@ -79,6 +79,7 @@ describe("the command line of serve", () => {
     "--rate-limit": ["100", "0/s", "1000001/s", "10/d"],
     "--failure-limit": ["on", "-1/m", "1.5/s", "/m"],
     "--trusted-proxies": ["proxy.internal", "10.0.0.0/33", "10.0.0.1,", "::/129"],
+    "--cors-origins": ["*", "null", "https://a.example/", "https://a.example,shop.example"],
     "--log": ["all", "FAILURES", "none", "requests "],
     "--idle-timeout": ["0s", "256s", "30", "1.5s"],
     "--drain": ["11m", "-1s", "5", "1y"],

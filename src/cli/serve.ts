@@ -21,6 +21,7 @@ const SERVE_SETTINGS = [
   "rateLimit",
   "failureLimit",
   "trustedProxies",
+  "corsOrigins",
   "log",
   "idleTimeout",
   "drain",
@@ -79,6 +80,7 @@ function listen(config: ServeConfig, storage: Storage, tokens: Tokens, log: Log)
   const shared = { ...gate, idleTimeoutSeconds: Math.ceil(config.idleTimeout / 1_000) };
   const main = new HttpServer({
     ...shared,
+    corsOrigins: unlessOff(config.corsOrigins),
     host: config.host,
     port: config.port,
     routes: routes(new App(storage), readiness),

@@ -23,7 +23,7 @@ export function toPublicError(thrown: unknown): AppError {
 }
 
 /** The one shape of every failure: `Error` as JSON, with the headers that go with its code. */
-export function errorResponse(call: Pick<Call, "requestId">, error: AppError): Response {
+export function errorResponse(call: Pick<Call, "requestId" | "headers">, error: AppError): Response {
   const { number } = ERRORS[error.code];
   const retryAfter = RETRY_AFTER[error.code];
   return json(call, statusOf(number), JSON.stringify({ error: number, message: error.message }), {

@@ -1,6 +1,13 @@
 import { AppError, ERRORS, statusOf } from "../domain/error.ts";
 import { Gate, type GateOptions } from "./auth.ts";
 import { type Call, requestIdOf } from "./call.ts";
+import {
+  type CommonHeadersOptions,
+  commonHeaders,
+  type HeaderFields,
+  isPreflight,
+  preflight,
+} from "./common-headers.ts";
 import { errorResponse, HttpError, toPublicError } from "./errors.ts";
 import type { Route } from "./routes.ts";
 
@@ -8,7 +15,7 @@ import type { Route } from "./routes.ts";
 const MAX_REQUESTS = 10_000;
 
 /** What a listener needs. */
-export interface ServerOptions extends GateOptions {
+export interface ServerOptions extends GateOptions, CommonHeadersOptions {
   readonly host: string;
   readonly port: number;
   /** Seconds, at most 255: how long a connection may be idle, a body may take to arrive and a reader may stall. */
@@ -38,12 +45,14 @@ export class HttpServer {
   readonly #options: ServerOptions;
   readonly #server: Bun.Server<undefined>;
   readonly #gate: Gate;
+  readonly #headersOf: (request: Request) => HeaderFields;
   #isDraining = false;
 
   /** @throws Error when the address cannot be listened on */
   constructor(options: ServerOptions) {
     this.#options = options;
     this.#gate = new Gate(options, (request) => this.#server.requestIP(request)?.address ?? "");
+    this.#headersOf = commonHeaders(options);
     const paths = Map.groupBy(options.routes, ({ path }) => path);
     const noMethods: Methods = new Map();
     this.#server = serve({
@@ -88,11 +97,11 @@ export class HttpServer {
   }
 
   async #answer(request: Bun.BunRequest, methods: Methods): Promise<Response> {
-    const call = new ServedCall(request, this.#options.onAnswer);
+    const call = new ServedCall(request, this.#headersOf(request), this.#options.onAnswer);
     let response: Response;
     let error: AppError | undefined;
     try {
-      const route = this.#find(request, methods);
+      const route = this.#find(call, methods);
       call.operation = route.operation;
       if (route.scope !== undefined) {
         call.owner = (await this.#gate.admit(request, route.scope, call.startedMs)).owner;
@@ -107,7 +116,7 @@ export class HttpServer {
     return response;
   }
 
-  #find(request: Request, methods: Methods): Route {
+  #find({ request, headers }: Call, methods: Methods): Pick<Route, "operation" | "scope" | "handle"> {
     const { method } = request;
     const route = methods.get(method === "HEAD" ? "GET" : method);
     if (route !== undefined) {
@@ -116,6 +125,7 @@ export class HttpServer {
     }
     if (methods.size === 0) throw new AppError("path_not_found", "there is nothing at this path: see /docs");
     const allowed = [...methods.keys()].flatMap((each) => (each === "GET" ? ["GET", "HEAD"] : [each])).join(", ");
+    if (isPreflight(request, headers)) return preflight(allowed);
     throw new HttpError("method_not_allowed", `use ${allowed} here`, { Allow: allowed });
   }
 }
@@ -124,14 +134,16 @@ export class HttpServer {
 class ServedCall implements Call {
   readonly request: Bun.BunRequest;
   readonly requestId: string;
+  readonly headers: HeaderFields;
   owner = "";
   operation = "none";
   readonly startedMs = performance.now();
   readonly #onAnswer: (answer: Answer) => void;
 
-  constructor(request: Bun.BunRequest, onAnswer: (answer: Answer) => void) {
+  constructor(request: Bun.BunRequest, headers: HeaderFields, onAnswer: (answer: Answer) => void) {
     this.request = request;
     this.requestId = requestIdOf(request);
+    this.headers = headers;
     this.#onAnswer = onAnswer;
   }
 

@@ -15,7 +15,7 @@ afterEach(async () => {
 });
 
 async function start(gate: Partial<GateOptions>): Promise<{ service: Service; api: Api }> {
-  const service = await startService({ gate });
+  const service = await startService({ server: gate });
   services.push(service);
   return { service, api: await Api.of(service) };
 }

@@ -3,9 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { App } from "../../src/app.ts";
 import { SCOPES, type Scope } from "../../src/domain/token.ts";
-import type { GateOptions } from "../../src/http/auth.ts";
 import { routes } from "../../src/http/routes.ts";
-import { type Answer, HttpServer } from "../../src/http/server.ts";
+import { type Answer, HttpServer, type ServerOptions } from "../../src/http/server.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { Tokens } from "../../src/tokens.ts";
@@ -52,15 +51,15 @@ export interface ServiceOptions {
   readonly open?: () => Promise<OwnDatabase>;
   /** May stand between the application and its database, to make it fail. */
   readonly wrap?: (storage: Storage) => Storage;
-  /** Who may come in, and how often: whoever has a token, unless said otherwise. */
-  readonly gate?: Partial<GateOptions>;
+  /** What else the listener is told: by default it limits nothing and lets no other web site in. */
+  readonly server?: Partial<ServerOptions>;
 }
 
 /** Starts the service on an empty database. */
 export async function startService({
   open = openSqlite,
   wrap = (storage) => storage,
-  gate,
+  server: options,
 }: ServiceOptions = {}): Promise<Service> {
   const { storage, remove } = await open();
   const tokens = new Tokens(storage);
@@ -71,7 +70,7 @@ export async function startService({
     idleTimeoutSeconds: 30,
     routes: routes(new App(wrap(storage)), { isDraining: () => false, ping: () => storage.ping() }),
     authenticator: tokens,
-    ...gate,
+    ...options,
     onAnswer: (answer) => answers.push(answer),
   });
   return {
