@@ -32,6 +32,24 @@ export const ACCESS_SETTINGS = {
     rule: "must be IP addresses or networks such as 10.0.0.0/8, with commas between, or off",
     parse: parseNetworks,
   },
+  tlsCert: {
+    flag: "--tls-cert",
+    variable: "PLANTSTORE_TLS_CERT",
+    unit: "file",
+    default: "off",
+    help: "certificate chain in PEM to speak TLS with; read again when it changes",
+    rule: "must be a path, or off",
+    parse: parsePath,
+  },
+  tlsKey: {
+    flag: "--tls-key",
+    variable: "PLANTSTORE_TLS_KEY",
+    unit: "file",
+    default: "off",
+    help: "private key in PEM that belongs to the certificate",
+    rule: "must be a path, or off",
+    parse: parsePath,
+  },
   corsOrigins: {
     flag: "--cors-origins",
     variable: "PLANTSTORE_CORS_ORIGINS",
@@ -42,6 +60,10 @@ export const ACCESS_SETTINGS = {
     parse: parseOrigins,
   },
 } as const satisfies Record<string, Setting<unknown>>;
+
+function parsePath(text: string): string | undefined {
+  return text === "" ? undefined : text;
+}
 
 function parseOrigins(text: string): readonly string[] | "off" | undefined {
   if (text === "off") return text;

@@ -8,6 +8,7 @@ import { Metrics } from "../metrics.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { Tokens } from "../tokens.ts";
+import { CertificateFiles } from "./certificate.ts";
 import { command } from "./command.ts";
 
 const SERVE_SETTINGS = [
@@ -21,6 +22,8 @@ const SERVE_SETTINGS = [
   "rateLimit",
   "failureLimit",
   "trustedProxies",
+  "tlsCert",
+  "tlsKey",
   "corsOrigins",
   "log",
   "idleTimeout",
@@ -47,11 +50,12 @@ export const serveCommand = () =>
 async function serve(config: ServeConfig): Promise<void> {
   const log = openLog();
   endOnFault(log);
+  const certificate = CertificateFiles.open(config);
   const { database, queryTimeout: queryTimeoutMs, poolSize } = config;
   const storage = await openStorage(database, { forServer: true, queryTimeoutMs, poolSize });
   const tokens = new Tokens(storage);
   const stopping = stopSignal();
-  const server = listen(config, storage, tokens, log);
+  const server = listen(config, storage, tokens, log, certificate);
   const noteUses = () => tokens.noteUses().catch((err) => log.events.warn({ err }, "uses of tokens not noted"));
   const noting = setInterval(noteUses, NOTE_USES_EVERY_MS);
   const secret = await tokens.createFirst({ owner: "default", scopes: SCOPES, label: "first token" });
@@ -67,7 +71,13 @@ async function serve(config: ServeConfig): Promise<void> {
 }
 
 /** Starts the listeners; `stop` lets them finish. */
-function listen(config: ServeConfig, storage: Storage, tokens: Tokens, log: Log) {
+function listen(
+  config: ServeConfig,
+  storage: Storage,
+  tokens: Tokens,
+  log: Log,
+  certificate: CertificateFiles | undefined,
+) {
   let isDraining = false;
   const readiness = { isDraining: () => isDraining, ping: () => storage.ping() };
   const metrics = new Metrics(() => main.pendingRequests);
@@ -80,6 +90,7 @@ function listen(config: ServeConfig, storage: Storage, tokens: Tokens, log: Log)
   const shared = { ...gate, idleTimeoutSeconds: Math.ceil(config.idleTimeout / 1_000) };
   const main = new HttpServer({
     ...shared,
+    certificate: certificate?.current,
     corsOrigins: unlessOff(config.corsOrigins),
     host: config.host,
     port: config.port,
@@ -94,12 +105,20 @@ function listen(config: ServeConfig, storage: Storage, tokens: Tokens, log: Log)
     port === "off"
       ? undefined
       : new HttpServer({ ...shared, host, port, routes: [metricsRoute(metrics)], onAnswer: () => {} });
+  const stopWatching = certificate?.watch({
+    onChange(next) {
+      main.setCertificate(next);
+      log.events.info("certificate replaced");
+    },
+    onFault: (err) => log.events.warn({ err }, "certificate not replaced"),
+  });
   const database = withoutSecrets(config.database);
   log.events.info({ url: main.url, adminUrl: admin?.url, database, bun: Bun.version }, "serving");
   return {
     url: main.url,
     async stop(): Promise<void> {
       isDraining = true;
+      stopWatching?.();
       main.drain();
       await Bun.sleep(config.drain);
       await Promise.all([main.stop(config.stopTimeout), admin?.stop(config.stopTimeout)]);

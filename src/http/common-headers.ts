@@ -3,11 +3,8 @@ import type { Route } from "./routes.ts";
 /** Headers of a response, by name. */
 export type HeaderFields = Readonly<Record<string, string>>;
 
-/** What decides about the headers that all answers share. */
-export interface CommonHeadersOptions {
-  /** Scripts of these origins may call the API from a browser. */
-  readonly corsOrigins?: readonly string[] | undefined;
-}
+/** For a browser that has spoken TLS with this host: a year without asking for less (RFC 6797). */
+const TRANSPORT_SECURITY = { "Strict-Transport-Security": "max-age=31536000" };
 
 /** What a script may read of a response besides its body. */
 const EXPOSED = "Link, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id";
@@ -15,9 +12,15 @@ const REQUEST_HEADERS = "Authorization, Content-Type, Idempotency-Key, X-Request
 /** Browsers ask again sooner, each after a time of its own. */
 const PREFLIGHT_SECONDS = 86_400;
 
-/** A function that tells which headers every answer to a request has. They are made once: it only chooses. */
-export function commonHeaders({ corsOrigins }: CommonHeadersOptions): (request: Request) => HeaderFields {
-  const always = { "X-Content-Type-Options": "nosniff" };
+/**
+ * A function that tells which headers every answer to a request has. They are made once: it only chooses. Scripts of
+ * the `corsOrigins` may read the answers in a browser.
+ */
+export function commonHeaders(
+  corsOrigins: readonly string[] | undefined,
+  isTls: boolean,
+): (request: Request) => HeaderFields {
+  const always = { "X-Content-Type-Options": "nosniff", ...(isTls ? TRANSPORT_SECURITY : {}) };
   if (corsOrigins === undefined) return () => always;
   const elsewhere: HeaderFields = { ...always, Vary: "Origin" };
   const byOrigin = new Map<string | null, HeaderFields>(

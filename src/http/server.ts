@@ -1,26 +1,19 @@
 import { AppError, ERRORS, statusOf } from "../domain/error.ts";
 import { Gate, type GateOptions } from "./auth.ts";
 import { type Call, requestIdOf } from "./call.ts";
-import {
-  type CommonHeadersOptions,
-  commonHeaders,
-  type HeaderFields,
-  isPreflight,
-  preflight,
-} from "./common-headers.ts";
+import { commonHeaders, type HeaderFields, isPreflight, preflight } from "./common-headers.ts";
 import { errorResponse, HttpError, toPublicError } from "./errors.ts";
+import { type Certificate, Listener, type ListenerOptions } from "./listener.ts";
 import type { Route } from "./routes.ts";
 
 /** Requests answered at a time, streams included; one more is told to come back. */
 const MAX_REQUESTS = 10_000;
 
 /** What a listener needs. */
-export interface ServerOptions extends GateOptions, CommonHeadersOptions {
-  readonly host: string;
-  readonly port: number;
-  /** Seconds, at most 255: how long a connection may be idle, a body may take to arrive and a reader may stall. */
-  readonly idleTimeoutSeconds: number;
+export interface ServerOptions extends ListenerOptions, GateOptions {
   readonly routes: readonly Route[];
+  /** Origins whose scripts may call the API from a browser. */
+  readonly corsOrigins?: readonly string[] | undefined;
   /** Called for every request once its answer begins, and once more when the answer breaks off. */
   onAnswer(answer: Answer): void;
 }
@@ -43,7 +36,7 @@ type Methods = ReadonlyMap<string, Route>;
 /** The HTTP listener: finds the route of each request, lets it in, and turns whatever is thrown into an answer. */
 export class HttpServer {
   readonly #options: ServerOptions;
-  readonly #server: Bun.Server<undefined>;
+  readonly #listener: Listener;
   readonly #gate: Gate;
   readonly #headersOf: (request: Request) => HeaderFields;
   #isDraining = false;
@@ -51,19 +44,11 @@ export class HttpServer {
   /** @throws Error when the address cannot be listened on */
   constructor(options: ServerOptions) {
     this.#options = options;
-    this.#gate = new Gate(options, (request) => this.#server.requestIP(request)?.address ?? "");
-    this.#headersOf = commonHeaders(options);
+    this.#gate = new Gate(options, (request) => this.#listener.peerOf(request));
+    this.#headersOf = commonHeaders(options.corsOrigins, options.certificate !== undefined);
     const paths = Map.groupBy(options.routes, ({ path }) => path);
     const noMethods: Methods = new Map();
-    this.#server = serve({
-      hostname: options.host,
-      port: options.port,
-      // Said outright: in production mode Bun would share a taken port with whoever has it.
-      reusePort: false,
-      idleTimeout: options.idleTimeoutSeconds,
-      // The limit for plants is 64 KiB, but the answer to a larger body has the shape of all others (see body.ts).
-      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      development: false,
+    this.#listener = new Listener(options, {
       routes: Object.fromEntries(
         [...paths].map(([path, routes]) => {
           const methods: Methods = new Map(routes.map((route) => [route.method, route]));
@@ -74,14 +59,19 @@ export class HttpServer {
     });
   }
 
-  /** `http://host:port`, with the port that was really taken. */
+  /** `http://host:port` or `https://host:port`, with the port that was really taken. */
   get url(): string {
-    return this.#server.url.origin;
+    return this.#listener.url;
   }
 
   /** Requests that are being answered. */
   get pendingRequests(): number {
-    return this.#server.pendingRequests;
+    return this.#listener.pendingRequests;
+  }
+
+  /** Has new connections use another certificate. */
+  setCertificate(certificate: Certificate): void {
+    this.#listener.setCertificate(certificate);
   }
 
   /** From now on every answer asks its client to connect again, so that none is left on a connection when it closes. */
@@ -90,10 +80,8 @@ export class HttpServer {
   }
 
   /** Takes no new connections and resolves when every request is answered, at the latest after `deadlineMs`. */
-  async stop(deadlineMs: number): Promise<void> {
-    const timer = setTimeout(() => this.#server.stop(true), deadlineMs);
-    await this.#server.stop();
-    clearTimeout(timer);
+  stop(deadlineMs: number): Promise<void> {
+    return this.#listener.stop(deadlineMs);
   }
 
   async #answer(request: Bun.BunRequest, methods: Methods): Promise<Response> {
@@ -120,7 +108,7 @@ export class HttpServer {
     const { method } = request;
     const route = methods.get(method === "HEAD" ? "GET" : method);
     if (route !== undefined) {
-      if (this.#server.pendingRequests <= MAX_REQUESTS) return route;
+      if (this.#listener.pendingRequests <= MAX_REQUESTS) return route;
       throw new AppError("unavailable", "the server is busy with too many requests: try again");
     }
     if (methods.size === 0) throw new AppError("path_not_found", "there is nothing at this path: see /docs");
@@ -155,14 +143,5 @@ class ServedCall implements Call {
   report(status: number, error: AppError | undefined, isBreak: boolean): void {
     const durationMs = performance.now() - this.startedMs;
     this.#onAnswer({ call: this, operation: this.operation, status, durationMs, error, isBreak });
-  }
-}
-
-/** `Bun.serve`, with an error that tells which address could not be had. */
-function serve(options: Parameters<typeof Bun.serve<undefined>>[0] & { hostname: string; port: number }) {
-  try {
-    return Bun.serve(options);
-  } catch (error) {
-    throw new Error(`cannot listen on ${options.hostname}:${options.port}: ${(error as Error).message}`);
   }
 }

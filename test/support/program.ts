@@ -91,7 +91,7 @@ export async function startProgram(args: readonly string[], env: Record<string, 
   );
   const stdout = collect(child.stdout);
   const stderr = collect(child.stderr);
-  const ready = await stdout.until(/^.* (http:\/\/\S+)\n/);
+  const ready = await stdout.until(/^.* (https?:\/\/\S+)\n/);
   if (ready === undefined) throw new Error(`the server did not start: ${stderr.text()}`);
   await stderr.until(/"msg":"serving"/);
   const log = () =>
