@@ -1,6 +1,7 @@
 import { BlockList, isIP } from "node:net";
 import type { Setting } from "./config.ts";
 
+const NAME_RULE = "must be 1 to 255 characters without control characters, or off";
 const LIMIT_RULE = "must be a number of 1 to 1000000 per s, m or h, such as 100/s, or off";
 
 /** The settings of `serve` that say who may come in, how often and which way. */
@@ -32,6 +33,51 @@ export const ACCESS_SETTINGS = {
     rule: "must be IP addresses or networks such as 10.0.0.0/8, with commas between, or off",
     parse: parseNetworks,
   },
+  issuer: {
+    flag: "--issuer",
+    variable: "PLANTSTORE_ISSUER",
+    unit: "name",
+    default: "off",
+    help: "identity provider whose tokens (JWT) are let in too: what they have as `iss`",
+    rule: NAME_RULE,
+    parse: parseName,
+  },
+  audience: {
+    flag: "--audience",
+    variable: "PLANTSTORE_AUDIENCE",
+    unit: "name",
+    default: "off",
+    help: "what the identity provider's tokens for this server have as `aud`",
+    rule: NAME_RULE,
+    parse: parseName,
+  },
+  jwksUrl: {
+    flag: "--jwks-url",
+    variable: "PLANTSTORE_JWKS_URL",
+    unit: "url",
+    default: "off",
+    help: "where the identity provider has its public keys (JWKS)",
+    rule: "must be an https URL, or off; http is for this machine only",
+    parse: parseKeysUrl,
+  },
+  ownerClaim: {
+    flag: "--owner-claim",
+    variable: "PLANTSTORE_OWNER_CLAIM",
+    unit: "name",
+    default: "sub",
+    help: "claim of the identity provider's tokens that names the owner of the plants",
+    rule: "must be 1 to 255 characters without control characters",
+    parse: (text: string) => (isName(text) ? text : undefined),
+  },
+  ownerPrefix: {
+    flag: "--owner-prefix",
+    variable: "PLANTSTORE_OWNER_PREFIX",
+    unit: "text",
+    default: "jwt:",
+    help: "goes before that claim in the owner's name, to tell it from the owners of other tokens; off is nothing",
+    rule: "must be 1 to 255 characters without control characters, or off",
+    parse: (text: string) => (text === "off" ? "" : parseName(text)),
+  },
   tlsCert: {
     flag: "--tls-cert",
     variable: "PLANTSTORE_TLS_CERT",
@@ -60,6 +106,18 @@ export const ACCESS_SETTINGS = {
     parse: parseOrigins,
   },
 } as const satisfies Record<string, Setting<unknown>>;
+
+const isName = (text: string): boolean => /^\P{Cc}{1,255}$/u.test(text);
+
+function parseName(text: string): string | undefined {
+  return isName(text) ? text : undefined;
+}
+
+function parseKeysUrl(text: string): string | undefined {
+  const { protocol = "", hostname = "" } = URL.parse(text) ?? {};
+  const isLocal = protocol === "http:" && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+  return text === "off" || protocol === "https:" || isLocal ? text : undefined;
+}
 
 function parsePath(text: string): string | undefined {
   return text === "" ? undefined : text;

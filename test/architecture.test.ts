@@ -21,6 +21,8 @@ const RULES: readonly Rule[] = [
   { part: "src/domain/", may: [] },
   { part: "src/app.ts", may: ["src/domain/"], mayType: ["src/storage/storage.ts"] },
   { part: "src/tokens.ts", may: ["src/domain/"], mayType: ["src/storage/storage.ts"] },
+  { part: "src/issuer.ts", may: ["src/domain/", "src/key-set.ts", "packages"] },
+  { part: "src/key-set.ts", may: ["src/domain/", "packages"] },
   { part: "src/storage/storage.ts", may: [], mayType: ["src/domain/"] },
   { part: "src/storage/rows.ts", may: [], mayType: ["src/domain/"] },
   { part: "src/storage/open.ts", may: ["src/storage/"] },

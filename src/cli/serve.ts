@@ -1,6 +1,8 @@
+import { ACCESS_SETTINGS } from "../access-settings.ts";
 import { App } from "../app.ts";
 import { type Config, readConfig, type SettingName } from "../config.ts";
 import { SCOPES } from "../domain/token.ts";
+import type { Authenticator } from "../http/auth.ts";
 import { metricsRoute, routes } from "../http/routes.ts";
 import { type Answer, HttpServer } from "../http/server.ts";
 import { type Log, openLog, redact, withoutSecrets } from "../log.ts";
@@ -10,6 +12,7 @@ import type { Storage } from "../storage/storage.ts";
 import { Tokens } from "../tokens.ts";
 import { CertificateFiles } from "./certificate.ts";
 import { command } from "./command.ts";
+import { openIssuer, withIssuer } from "./issuer.ts";
 
 const SERVE_SETTINGS = [
   "database",
@@ -19,12 +22,7 @@ const SERVE_SETTINGS = [
   "port",
   "adminHost",
   "adminPort",
-  "rateLimit",
-  "failureLimit",
-  "trustedProxies",
-  "tlsCert",
-  "tlsKey",
-  "corsOrigins",
+  ...(Object.keys(ACCESS_SETTINGS) as (keyof typeof ACCESS_SETTINGS)[]),
   "log",
   "idleTimeout",
   "drain",
@@ -51,11 +49,12 @@ async function serve(config: ServeConfig): Promise<void> {
   const log = openLog();
   endOnFault(log);
   const certificate = CertificateFiles.open(config);
+  const issuer = await openIssuer(config);
   const { database, queryTimeout: queryTimeoutMs, poolSize } = config;
   const storage = await openStorage(database, { forServer: true, queryTimeoutMs, poolSize });
   const tokens = new Tokens(storage);
   const stopping = stopSignal();
-  const server = listen(config, storage, tokens, log, certificate);
+  const server = listen(config, storage, withIssuer(tokens, issuer), log, certificate);
   const noteUses = () => tokens.noteUses().catch((err) => log.events.warn({ err }, "uses of tokens not noted"));
   const noting = setInterval(noteUses, NOTE_USES_EVERY_MS);
   const secret = await tokens.createFirst({ owner: "default", scopes: SCOPES, label: "first token" });
@@ -74,7 +73,7 @@ async function serve(config: ServeConfig): Promise<void> {
 function listen(
   config: ServeConfig,
   storage: Storage,
-  tokens: Tokens,
+  authenticator: Authenticator,
   log: Log,
   certificate: CertificateFiles | undefined,
 ) {
@@ -82,7 +81,7 @@ function listen(
   const readiness = { isDraining: () => isDraining, ping: () => storage.ping() };
   const metrics = new Metrics(() => main.pendingRequests);
   const gate = {
-    authenticator: tokens,
+    authenticator,
     requestQuota: unlessOff(config.rateLimit),
     failureQuota: unlessOff(config.failureLimit),
     proxies: unlessOff(config.trustedProxies),

@@ -26,6 +26,11 @@ export const OWNER_MAX_LENGTH = 255;
 /** In Unicode code points. */
 export const LABEL_MAX_LENGTH = 255;
 
+/** Whether `text` can name an owner or a label: 1 to `maxLength` characters, none of them a control character. */
+export function isPlainText(text: string, maxLength: number): boolean {
+  return /^[^\p{Cc}]+$/u.test(text) && text.isWellFormed() && [...text].length <= maxLength;
+}
+
 const PREFIX = "plt_";
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const RANDOM_LENGTH = 30;

@@ -138,7 +138,8 @@ function components(): Json {
         type: "http",
         scheme: "bearer",
         bearerFormat: "plt_ and 36 letters or digits",
-        description: "A token acts for one owner and carries the scopes `plants:read`, `plants:write` or both.",
+        description:
+          "A token acts for one owner and carries the scopes `plants:read`, `plants:write` or both. A server may take tokens (JWT) of an identity provider too.",
       },
     },
   };
