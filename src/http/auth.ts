@@ -77,15 +77,16 @@ export class Gate {
 
 /** The secret in an `Authorization: Bearer` header; the scheme is case-insensitive. */
 function bearerSecret(authorization: string | null): string {
-  if (authorization !== null && SECOND_CREDENTIAL.test(authorization)) {
+  // The tokens of identity providers are long: they are looked through once for a comma, and not again.
+  if (authorization?.includes(",") && SECOND_CREDENTIAL.test(authorization)) {
     throw refusal("multiple_credentials", "send one Authorization header with one credential", "invalid_request");
   }
-  const match = /^bearer(?: +(.*))?$/i.exec(authorization ?? "");
-  if (match === null) {
+  const scheme = /^bearer(?: +|$)/i.exec(authorization ?? "");
+  if (authorization === null || scheme === null) {
     const headers = { "WWW-Authenticate": CHALLENGE };
     throw new HttpError("unauthenticated", "send a token: Authorization: Bearer plt_...", headers);
   }
-  return match[1] ?? "";
+  return authorization.slice(scheme[0].length);
 }
 
 function refusal(code: HttpError["code"], message: string, reason: string, more = ""): HttpError {
