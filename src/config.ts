@@ -1,3 +1,4 @@
+import { ACCESS_SETTINGS } from "./access-settings.ts";
 import { LOG_CHOICES } from "./log.ts";
 
 /** A mistake in how the program was called: it ends with the exit code 2. */
@@ -6,7 +7,7 @@ export class UsageError extends Error {
 }
 
 /** One setting: `parse` returns its value, or `undefined` when the text is none; `unit` says what it takes. */
-interface Setting<Value> {
+export interface Setting<Value> {
   readonly flag: `--${string}`;
   readonly variable: `PLANTSTORE_${string}`;
   readonly unit: string;
@@ -110,6 +111,7 @@ export const SETTINGS = {
     rule: "must be a port from 0 to 65535, or off",
     parse: (text) => (text === "off" ? "off" : parsePort(text)),
   }),
+  ...ACCESS_SETTINGS,
   log: setting({
     flag: "--log",
     variable: "PLANTSTORE_LOG",

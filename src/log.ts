@@ -70,8 +70,11 @@ export function limitFailures(log: pino.Logger): () => boolean {
   };
 }
 
+/** Tokens of the database and of an identity provider, or what can be a part of one. */
+const SECRET = /plt_[0-9A-Za-z]+|ey[\w-]{10,}(?:(?:\.|%2e)[\w-]*)+|[0-9A-Za-z]{36,}/gi;
+
 /** Text from a client, fit for the log: whatever may be a token is taken out, however it is encoded. */
-export const redact = (text: string): string => text.replace(/plt_[0-9A-Za-z]+|[0-9A-Za-z]{36,}/g, "...");
+export const redact = (text: string): string => text.replace(SECRET, "...");
 
 /** The URL of a database, fit for the log: without user, password and parameters, any of which may be secret. */
 export function withoutSecrets(databaseUrl: string): string {

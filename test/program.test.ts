@@ -77,6 +77,13 @@ describe("the command line of serve", () => {
     "--port": ["65536", "-1", "80a", "off"],
     "--admin-host": ["a/b", "[", "?", " "],
     "--admin-port": ["on", "65536", "1.5", "0x50"],
+    "--rate-limit": ["100", "0/s", "1000001/s", "10/d"],
+    "--failure-limit": ["on", "-1/m", "1.5/s", "/m"],
+    "--trusted-proxies": ["proxy.internal", "10.0.0.0/33", "10.0.0.1,", "::/129"],
+    "--issuer": ["x".repeat(256), "\n", "a\tb", "\u0085"],
+    "--jwks-url": ["http://id.example/keys", "id.example", "ftp://127.0.0.1/", "http://127.0.0.1.example/"],
+    "--owner-claim": ["x".repeat(256), "\n", "a\tb", "\u0085"],
+    "--cors-origins": ["*", "null", "https://a.example/", "https://a.example,shop.example"],
     "--log": ["all", "FAILURES", "none", "requests "],
     "--idle-timeout": ["0s", "256s", "30", "1.5s"],
     "--drain": ["11m", "-1s", "5", "1y"],
@@ -281,6 +288,38 @@ describe("the log", () => {
     expect(lines).toHaveLength(requests.length);
     expect(lines.filter((line) => JSON.stringify(line).includes(secret))).toEqual([]);
     expect(lines.map(({ status }) => status)).toEqual([401, 400, 400, 404, 400, 200, 200, 401, 400, 400, 200]);
+  });
+});
+
+describe("the limits of a running server", () => {
+  const failures = async (program: Program, count: number, headers: Record<string, string> = {}) => {
+    const statuses = new Set<number>();
+    for (let n = 0; n < count; n++)
+      statuses.add(await statusOf(`${program.url}/plants`, { headers: { ...headers, ...bearer("x") } }));
+    return [...statuses];
+  };
+
+  it("are 600 invalid tokens a minute of an address, and no bound for good ones", async () => {
+    const path = newPath();
+    const token = await createToken(`sqlite:${path}`, "ann");
+    const program = await start(path);
+    expect(await failures(program, 600)).toEqual([401]);
+    // Some came back while those were sent.
+    expect(await failures(program, 600)).toContain(429);
+    expect(await statusOf(`${program.url}/plants`, { headers: bearer(token) })).toBe(200);
+  });
+
+  it("are what its settings say", async () => {
+    const path = newPath();
+    const token = await createToken(`sqlite:${path}`, "ann");
+    const proxies = ["--trusted-proxies", "10.0.0.0/8, 127.0.0.1"];
+    const program = await start(path, "--rate-limit", "2/h", "--failure-limit", "1/h", ...proxies);
+    const forwarded = { "X-Forwarded-For": "192.0.2.1" };
+    expect([await failures(program, 2), await failures(program, 1, forwarded)]).toEqual([[401, 429], [401]]);
+    const list = () => statusOf(`${program.url}/plants`, { headers: bearer(token) });
+    expect([await list(), await list(), await list()]).toEqual([200, 200, 429]);
+    const without = await start(newPath(), "--failure-limit", "off");
+    expect(await failures(without, 1_000)).toEqual([401]);
   });
 });
 

@@ -275,3 +275,28 @@ describe("a group of writes", () => {
     expect(new Set(await Promise.all(insert("Iris")))).toEqual(new Set(["taken"]));
   });
 });
+
+describe("a flood of look-ups of tokens", () => {
+  it("costs one statement at a time, and finds the good ones", () =>
+    withStorage(async (storage, database) => {
+      await storage.insertToken({ digest: "good", owner: "ann", scopes: [], createdAt: 1 });
+      const list = () => storage.selectPlants("ann", { limit: 1 });
+      const connections = () =>
+        database.query(
+          "SELECT pid FROM pg_stat_activity WHERE application_name = 'plantstore' AND query LIKE '%plants%'",
+        );
+      while ((await connections()).length < 2) await Promise.all(Array.from({ length: 100 }, list));
+      const waiting = () =>
+        database.query("SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%tokens%'");
+      const lookUps = await database.holding("LOCK TABLE tokens IN ACCESS EXCLUSIVE MODE", async () => {
+        const found = Array.from({ length: 500 }, (_, n) => storage.selectToken(n % 5 === 0 ? "good" : `bad ${n}`));
+        while ((await waiting()).length === 0);
+        // Others go on meanwhile, and none of the many has asked beside the first.
+        expect(await list()).toEqual([]);
+        expect(await waiting()).toHaveLength(1);
+        return found;
+      });
+      const owners = (await Promise.all(lookUps)).map((token) => token?.owner);
+      expect(owners).toEqual(Array.from({ length: 500 }, (_, n) => (n % 5 === 0 ? "ann" : undefined)));
+    }));
+});

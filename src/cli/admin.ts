@@ -17,7 +17,7 @@ export function listenForMetrics(
     reusePort: false,
     idleTimeoutSeconds: Math.ceil(idleTimeout / 1_000),
     routes: [metricsRoute(metrics)],
-    tokens: { authenticate: () => undefined },
+    authenticator: { authenticate: () => undefined },
     onAnswer: () => {},
   });
 }

@@ -1,17 +1,15 @@
 import { Option } from "commander";
-import { App } from "../app.ts";
+import { ACCESS_SETTINGS } from "../access-settings.ts";
 import { type Config, readConfig, type SettingName } from "../config.ts";
 import { SCOPES } from "../domain/token.ts";
-import { routes } from "../http/routes.ts";
-import { type Answer, HttpServer } from "../http/server.ts";
-import { type Log, limitFailures, openLog, redact, withoutSecrets } from "../log.ts";
-import { Metrics } from "../metrics.ts";
+import { openLog } from "../log.ts";
 import { openStorage } from "../storage/open.ts";
-import type { Storage } from "../storage/storage.ts";
 import { Tokens } from "../tokens.ts";
-import { listenForMetrics } from "./admin.ts";
+import { CertificateFiles } from "./certificate.ts";
 import { command } from "./command.ts";
+import { openIssuer, withIssuer } from "./issuer.ts";
 import { announce, endInTime, endOnFault, stopSignal } from "./life.ts";
+import { listen } from "./listen.ts";
 import { requireSqlite } from "./maintenance.ts";
 import { ScheduledBackups } from "./scheduled-backups.ts";
 import { connectToSupervisor, type Supervisor } from "./worker.ts";
@@ -26,6 +24,7 @@ const SERVE_SETTINGS = [
   "port",
   "adminHost",
   "adminPort",
+  ...(Object.keys(ACCESS_SETTINGS) as (keyof typeof ACCESS_SETTINGS)[]),
   "log",
   "idleTimeout",
   "drain",
@@ -63,12 +62,14 @@ async function work(config: ServeConfig, number: number): Promise<void> {
 async function serve(config: ServeConfig, supervisor?: Supervisor): Promise<void> {
   const log = openLog(supervisor?.worker);
   endOnFault(log);
+  const certificate = CertificateFiles.open(config);
+  const issuer = await openIssuer(config);
   const { database, queryTimeout: queryTimeoutMs, poolSize } = config;
   if (config.backupDir !== "off") requireSqlite("--backup-dir", database);
   const storage = await openStorage(database, { forServer: true, queryTimeoutMs, poolSize });
   const tokens = new Tokens(storage);
   const stopping = supervisor?.stopping ?? stopSignal();
-  const server = listen(config, storage, tokens, log, supervisor);
+  const server = listen({ config, storage, authenticator: withIssuer(tokens, issuer), log, certificate, supervisor });
   const backups = new ScheduledBackups(config, log.events, server.metrics);
   const noteUses = () => tokens.noteUses().catch((err) => log.events.warn({ err }, "uses of tokens not noted"));
   const noting = setInterval(noteUses, NOTE_USES_EVERY_MS);
@@ -84,57 +85,4 @@ async function serve(config: ServeConfig, supervisor?: Supervisor): Promise<void
   await storage.close();
   log.events.info("stopped");
   supervisor?.leave();
-}
-
-/** Starts the listeners; `stop` lets them finish. A worker has one: its supervisor shows the figures of all. */
-function listen(config: ServeConfig, storage: Storage, tokens: Tokens, log: Log, supervisor?: Supervisor) {
-  let isDraining = false;
-  const readiness = { isDraining: () => isDraining, ping: () => storage.ping() };
-  const mayLogFailure = limitFailures(log.requests);
-  const metrics = new Metrics(() => main.pendingRequests, supervisor?.worker);
-  supervisor?.onAskedForFigures(() => metrics.figures());
-  const main = new HttpServer({
-    host: config.host,
-    port: config.port,
-    reusePort: supervisor !== undefined,
-    idleTimeoutSeconds: Math.ceil(config.idleTimeout / 1_000),
-    routes: routes(new App(storage), readiness),
-    tokens,
-    onAnswer: (answer) => {
-      if (!answer.isBreak) metrics.observe(answer);
-      const isLogged = config.log === "requests" || (answer.error !== undefined && mayLogFailure());
-      if (isLogged) logAnswer(log.requests, answer);
-    },
-  });
-  const admin = supervisor === undefined ? listenForMetrics(config, metrics) : undefined;
-  const database = withoutSecrets(config.database);
-  log.events.info({ url: main.url, adminUrl: admin?.url, database, bun: Bun.version }, "serving");
-  return {
-    url: main.url,
-    metrics,
-    async stop(): Promise<void> {
-      isDraining = true;
-      main.drain();
-      await Bun.sleep(config.drain);
-      await Promise.all([main.stop(config.stopTimeout), admin?.stop(config.stopTimeout)]);
-    },
-  };
-}
-
-/** One line for a request: what failed and why, or just that it was answered; one more when the answer broke off. */
-function logAnswer(log: Log["requests"], { call, operation, status, durationMs, error }: Answer): void {
-  const { request, requestId, owner } = call;
-  const path = redact(request.url.replace(/^https?:\/\/[^/]*|\?.*$/g, ""));
-  const about = {
-    requestId: redact(requestId),
-    operation,
-    method: request.method,
-    path,
-    ...(owner === "" ? {} : { owner }),
-    status,
-    durationMs: Math.round(durationMs * 1_000) / 1_000,
-  };
-  if (error === undefined) log.info(about, "answered");
-  else if (status < 500) log.warn({ ...about, error: error.code }, error.message);
-  else log.error({ ...about, error: error.code, err: error.cause }, error.message);
 }

@@ -1,6 +1,7 @@
 import { Option } from "commander";
 import { parseDuration, readConfig, UsageError } from "../config.ts";
 import {
+  isPlainText,
   isValid,
   LABEL_MAX_LENGTH,
   OWNER_MAX_LENGTH,
@@ -114,7 +115,7 @@ function printTable(rows: readonly Row[]): void {
 }
 
 function parseText(flag: string, text: string, maxLength: number): string {
-  if (/^[^\p{Cc}]+$/u.test(text) && text.isWellFormed() && [...text].length <= maxLength) return text;
+  if (isPlainText(text, maxLength)) return text;
   throw new UsageError(`${flag} must be 1 to ${maxLength} characters without control characters`);
 }
 

@@ -1,5 +1,5 @@
 import { UsageError } from "../config.ts";
-import { findPort } from "../http/server.ts";
+import { findPort } from "../http/listener.ts";
 import { type Log, openLog, openStandardError, withoutSecrets } from "../log.ts";
 import { type Figures, joinMetrics } from "../metrics.ts";
 import { listenForMetrics } from "./admin.ts";

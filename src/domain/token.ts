@@ -18,10 +18,18 @@ export interface Token {
   readonly revokedAt?: number | undefined;
 }
 
+/** What a credential gives access to. It has a `digest` when it is a token of this database. */
+export type Access = Pick<Token, "owner" | "scopes"> & Partial<Pick<Token, "digest">>;
+
 /** In Unicode code points. */
 export const OWNER_MAX_LENGTH = 255;
 /** In Unicode code points. */
 export const LABEL_MAX_LENGTH = 255;
+
+/** Whether `text` can name an owner or a label: 1 to `maxLength` characters, none of them a control character. */
+export function isPlainText(text: string, maxLength: number): boolean {
+  return /^[^\p{Cc}]+$/u.test(text) && text.isWellFormed() && [...text].length <= maxLength;
+}
 
 const PREFIX = "plt_";
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

@@ -16,7 +16,7 @@ export function asset(
   load: () => Promise<Uint8Array<ArrayBuffer>>,
 ): (call: Call) => Promise<Response> {
   let loading: Promise<Content> | undefined;
-  return async ({ request, requestId }) => {
+  return async ({ request, requestId, headers }) => {
     loading ??= load().then(prepare);
     const { plain, gzipped, hash } = await loading.catch((error) => {
       loading = undefined;
@@ -31,13 +31,14 @@ export function asset(
     return new Response(isKnown ? null : body, {
       status: isKnown ? 304 : 200,
       headers: {
+        ...headers,
         "Content-Type": contentType,
         ...(takesGzip && !isKnown ? { "Content-Encoding": "gzip" } : {}),
         "Content-Security-Policy": CONTENT_SECURITY_POLICY,
-        "X-Content-Type-Options": "nosniff",
         "Referrer-Policy": "no-referrer",
+        "Cross-Origin-Opener-Policy": "same-origin",
         "Cache-Control": "no-cache",
-        Vary: "Accept-Encoding",
+        Vary: headers["Vary"] === undefined ? "Accept-Encoding" : `Accept-Encoding, ${headers["Vary"]}`,
         ETag: etag,
         "X-Request-Id": requestId,
       },

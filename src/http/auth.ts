@@ -1,9 +1,8 @@
-import type { Scope, Token } from "../domain/token.ts";
-import type { Tokens } from "../tokens.ts";
+import type { BlockList } from "node:net";
+import type { Access, Scope } from "../domain/token.ts";
+import { clientAddress, networkOf } from "./client-address.ts";
 import { HttpError } from "./errors.ts";
-
-/** What knows the tokens that let clients in. */
-export type Authenticator = Pick<Tokens, "authenticate">;
+import { type Quota, RateLimiter } from "./rate-limit.ts";
 
 const CHALLENGE = 'Bearer realm="plantstore"';
 /**
@@ -27,27 +26,78 @@ const TWO_CREDENTIALS = refusal(
   'error="invalid_request"',
 );
 
-/**
- * Lets a request in when its bearer token has the scope (RFC 6750). Comes before anything else about the request.
- * @throws HttpError `unauthenticated`, `invalid_token`, `insufficient_scope`, `multiple_credentials`
- */
-export async function authorize(request: Request, scope: Scope, tokens: Authenticator): Promise<Token> {
-  const token = await tokens.authenticate(bearerSecret(request.headers.get("authorization")));
-  if (token === undefined) throw INVALID_TOKEN;
-  if (!token.scopes.includes(scope)) {
-    const message = `this needs a token with the scope ${scope}`;
-    throw refusal("insufficient_scope", message, `error="insufficient_scope", scope="${scope}"`);
+/** Tells which secrets are good. */
+export interface Authenticator {
+  /**
+   * What a secret gives access to; `undefined` when it is none. A promise only when something else has to be asked.
+   * @throws AppError `unavailable`
+   */
+  authenticate(secret: string): Access | undefined | Promise<Access | undefined>;
+}
+
+/** Who may come in, and how often. */
+export interface GateOptions {
+  readonly authenticator: Authenticator;
+  /** For the requests of one token. */
+  readonly requestQuota?: Quota | undefined;
+  /** For the invalid tokens of one address. */
+  readonly failureQuota?: Quota | undefined;
+  /** Whose `X-Forwarded-For` is believed. */
+  readonly proxies?: BlockList | undefined;
+}
+
+/** Lets requests in. Comes before anything else about a request. */
+export class Gate {
+  readonly #authenticator: Authenticator;
+  readonly #proxies: BlockList | undefined;
+  readonly #requests: RateLimiter | undefined;
+  readonly #failures: RateLimiter | undefined;
+  readonly #peerOf: (request: Request) => string;
+
+  /** `peerOf` tells the address at the other end of a request's connection. */
+  constructor(options: GateOptions, peerOf: (request: Request) => string) {
+    this.#authenticator = options.authenticator;
+    this.#proxies = options.proxies;
+    this.#requests = options.requestQuota && new RateLimiter("requests", options.requestQuota);
+    this.#failures = options.failureQuota && new RateLimiter("invalid-tokens", options.failureQuota);
+    this.#peerOf = peerOf;
   }
-  return token;
+
+  /**
+   * Lets a request in when its bearer token has the scope (RFC 6750). `nowMs` is the time of `performance.now()`.
+   * @throws HttpError `unauthenticated`, `invalid_token`, `insufficient_scope`, `multiple_credentials`,
+   * `too_many_requests`; AppError `unavailable`
+   */
+  async admit(request: Request, scope: Scope, nowMs: number): Promise<Access> {
+    const access = await this.#authenticator.authenticate(bearerSecret(request.headers.get("authorization")));
+    if (access === undefined) throw this.#invalid(request, nowMs);
+    // A token of an identity provider is soon followed by the next one: what it is counted by is its owner.
+    this.#requests?.take(access.digest ?? access.owner, nowMs, "this token has made too many requests");
+    if (!access.scopes.includes(scope)) {
+      const message = `this needs a token with the scope ${scope}`;
+      throw refusal("insufficient_scope", message, `error="insufficient_scope", scope="${scope}"`);
+    }
+    return access;
+  }
+
+  /** Only what is refused is counted by address, and only now: no good token ever waits for another's bad ones. */
+  #invalid(request: Request, nowMs: number): HttpError {
+    if (this.#failures !== undefined) {
+      const address = networkOf(clientAddress(request, this.#peerOf(request), this.#proxies));
+      this.#failures.take(address, nowMs, "too many invalid tokens came from your address");
+    }
+    return INVALID_TOKEN;
+  }
 }
 
 /** The secret in an `Authorization: Bearer` header; the scheme is case-insensitive. */
 function bearerSecret(authorization: string | null): string {
   if (authorization === null) throw NO_TOKEN;
-  if (SECOND_CREDENTIAL.test(authorization)) throw TWO_CREDENTIALS;
-  const match = /^bearer(?: +(.*))?$/i.exec(authorization);
-  if (match === null) throw NO_TOKEN;
-  return match[1] ?? "";
+  // The tokens of identity providers are long: they are looked through once for a comma, and not again.
+  if (authorization.includes(",") && SECOND_CREDENTIAL.test(authorization)) throw TWO_CREDENTIALS;
+  const scheme = /^bearer(?: +|$)/i.exec(authorization);
+  if (scheme === null) throw NO_TOKEN;
+  return authorization.slice(scheme[0].length);
 }
 
 function refusal(code: HttpError["code"], message: string, reason: string): HttpError {

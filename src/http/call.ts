@@ -1,5 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Owner } from "../domain/plant.ts";
+import type { HeaderFields } from "./common-headers.ts";
 
 /** One request on its way through the program. */
 export interface Call {
@@ -8,6 +9,8 @@ export interface Call {
   readonly requestId: string;
   /** Whom the token acts for. Empty on paths that need no token. */
   readonly owner: Owner;
+  /** What every answer has, this one too. */
+  readonly headers: HeaderFields;
   /** Reports what broke the answer off after it had begun. */
   onBreak(thrown: unknown): void;
 }
@@ -32,7 +35,7 @@ export function isVisibleAscii(value: string, maxLength: number): boolean {
 
 /** A response with a JSON text or stream as its body. What the API answers is never kept by a cache. */
 export function json(
-  call: Pick<Call, "requestId">,
+  call: Pick<Call, "requestId" | "headers">,
   status: number,
   body: string | ReadableStream<Uint8Array>,
   headers?: Record<string, string>,
@@ -43,6 +46,7 @@ export function json(
       "Content-Type": "application/json",
       "Cache-Control": "no-store",
       "X-Request-Id": call.requestId,
+      ...call.headers,
       ...headers,
     },
   });

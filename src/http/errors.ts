@@ -1,12 +1,8 @@
 import { AppError, ERRORS, type ErrorCode, statusOf } from "../domain/error.ts";
 import { type Call, json } from "./call.ts";
 
-const IN_A_SECOND = { "Retry-After": "1" };
-/** When it is worth trying again. */
-const RETRY_LATER: Partial<Record<ErrorCode, Record<string, string>>> = {
-  unavailable: IN_A_SECOND,
-  too_many_requests: IN_A_SECOND,
-};
+/** When it is worth trying again, unless the failure itself knows better. */
+const RETRY_LATER: Partial<Record<ErrorCode, Record<string, string>>> = { unavailable: { "Retry-After": "1" } };
 
 /** A failure that also says something in the headers of its response. */
 export class HttpError extends AppError {
@@ -27,7 +23,7 @@ export function toPublicError(thrown: unknown): AppError {
 }
 
 /** The one shape of every failure: `Error` as JSON, with the headers that go with its code. */
-export function errorResponse(call: Pick<Call, "requestId">, error: AppError): Response {
+export function errorResponse(call: Pick<Call, "requestId" | "headers">, error: AppError): Response {
   const { number } = ERRORS[error.code];
   const body = JSON.stringify({ error: number, message: error.message });
   return json(call, statusOf(number), body, error instanceof HttpError ? error.headers : RETRY_LATER[error.code]);

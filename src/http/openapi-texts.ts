@@ -57,6 +57,16 @@ export const HEADERS = {
     example: 1,
     required: true,
   },
+  RateLimit: header(
+    "What is left of the quota, and the seconds until there is more (draft-ietf-httpapi-ratelimit-headers-11).",
+    { pattern: '^"[a-z-]+";r=\\d+;t=\\d+$' },
+    '"requests";r=0;t=1',
+  ),
+  "RateLimit-Policy": header(
+    "The quota, and the seconds that it is for.",
+    { pattern: '^"[a-z-]+";q=\\d+;w=\\d+$' },
+    '"requests";q=100;w=1',
+  ),
 };
 
 const vine = { name: "Aristolochia californica", tag: "vine" };

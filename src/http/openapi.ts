@@ -30,7 +30,7 @@ const HEADERS_BY_STATUS: Record<number, Readonly<Record<string, keyof typeof HEA
   400: { "WWW-Authenticate": "OptionalChallenge" },
   401: { "WWW-Authenticate": "Challenge" },
   403: { "WWW-Authenticate": "Challenge" },
-  429: { "Retry-After": "Retry-After" },
+  429: { "Retry-After": "Retry-After", RateLimit: "RateLimit", "RateLimit-Policy": "RateLimit-Policy" },
   503: { "Retry-After": "Retry-After" },
 };
 
@@ -141,7 +141,8 @@ function components(): Json {
         type: "http",
         scheme: "bearer",
         bearerFormat: "plt_ and 36 letters or digits",
-        description: "A token acts for one owner and carries the scopes `plants:read`, `plants:write` or both.",
+        description:
+          "A token acts for one owner and carries the scopes `plants:read`, `plants:write` or both. A server may take tokens (JWT) of an identity provider too.",
       },
     },
   };

@@ -52,7 +52,10 @@ export async function deletePlant(app: App, call: Call): Promise<Response> {
   const id = parsePlantId(text);
   if (id === undefined) throw new AppError("invalid_id", idTextFault("id"));
   await app.deletePlant(call.owner, id);
-  return new Response(null, { status: 204, headers: { "X-Request-Id": call.requestId, "Cache-Control": "no-store" } });
+  return new Response(null, {
+    status: 204,
+    headers: { ...call.headers, "X-Request-Id": call.requestId, "Cache-Control": "no-store" },
+  });
 }
 
 function readIdempotencyKey(request: Request): string | undefined {

@@ -68,8 +68,13 @@ export const metricsRoute = (metrics: { readonly contentType: string; text(): Pr
   operation: "metrics",
   method: "GET",
   path: "/metrics",
-  handle: async ({ requestId }) =>
+  handle: async ({ requestId, headers }) =>
     new Response(await metrics.text(), {
-      headers: { "Content-Type": metrics.contentType, "Cache-Control": "no-store", "X-Request-Id": requestId },
+      headers: {
+        ...headers,
+        "Content-Type": metrics.contentType,
+        "Cache-Control": "no-store",
+        "X-Request-Id": requestId,
+      },
     }),
 });

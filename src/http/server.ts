@@ -1,7 +1,9 @@
 import { AppError, ERRORS, statusOf } from "../domain/error.ts";
-import { type Authenticator, authorize } from "./auth.ts";
+import { Gate, type GateOptions } from "./auth.ts";
 import { type Call, requestIdOf } from "./call.ts";
+import { commonHeaders, type HeaderFields, isPreflight, preflight } from "./common-headers.ts";
 import { errorResponse, HttpError, toPublicError } from "./errors.ts";
+import { type Certificate, Listener, type ListenerOptions } from "./listener.ts";
 import type { Route } from "./routes.ts";
 
 /** Requests answered at a time, streams included; one more is told to come back. */
@@ -10,15 +12,10 @@ const MAX_REQUESTS = 10_000;
 const MAX_LAST_TURNS = 100;
 
 /** What a listener needs. */
-export interface ServerOptions {
-  readonly host: string;
-  readonly port: number;
-  /** Whether other processes that say the same may listen on this port too; the kernel spreads the connections. */
-  readonly reusePort: boolean;
-  /** Seconds, at most 255: how long a connection may be idle, a body may take to arrive and a reader may stall. */
-  readonly idleTimeoutSeconds: number;
+export interface ServerOptions extends ListenerOptions, GateOptions {
   readonly routes: readonly Route[];
-  readonly tokens: Authenticator;
+  /** Origins whose scripts may call the API from a browser. */
+  readonly corsOrigins?: readonly string[] | undefined;
   /** Called for every request once its answer begins, and once more when the answer breaks off. */
   onAnswer(answer: Answer): void;
 }
@@ -41,24 +38,20 @@ type Methods = ReadonlyMap<string, Route>;
 /** The HTTP listener: finds the route of each request, lets it in, and turns whatever is thrown into an answer. */
 export class HttpServer {
   readonly #options: ServerOptions;
-  readonly #server: Bun.Server<undefined>;
+  readonly #listener: Listener;
+  readonly #gate: Gate;
+  readonly #headersOf: (request: Request) => HeaderFields;
   #isDraining = false;
   #requestCount = 0;
 
   /** @throws Error when the address cannot be listened on */
   constructor(options: ServerOptions) {
     this.#options = options;
+    this.#gate = new Gate(options, (request) => this.#listener.peerOf(request));
+    this.#headersOf = commonHeaders(options.corsOrigins, options.certificate !== undefined);
     const paths = Map.groupBy(options.routes, ({ path }) => path);
     const noMethods: Methods = new Map();
-    this.#server = serve({
-      hostname: options.host,
-      port: options.port,
-      // Said outright: in production mode Bun would share a taken port with whoever has it.
-      reusePort: options.reusePort,
-      idleTimeout: options.idleTimeoutSeconds,
-      // The limit for plants is 64 KiB, but the answer to a larger body has the shape of all others (see body.ts).
-      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
-      development: false,
+    this.#listener = new Listener(options, {
       routes: Object.fromEntries(
         [...paths].map(([path, routes]) => {
           const methods: Methods = new Map(routes.map((route) => [route.method, route]));
@@ -69,14 +62,19 @@ export class HttpServer {
     });
   }
 
-  /** `http://host:port`, with the port that was really taken. */
+  /** `http://host:port` or `https://host:port`, with the port that was really taken. */
   get url(): string {
-    return this.#server.url.origin;
+    return this.#listener.url;
   }
 
   /** Requests that are being answered. */
   get pendingRequests(): number {
-    return this.#server.pendingRequests;
+    return this.#listener.pendingRequests;
+  }
+
+  /** Has new connections use another certificate. */
+  setCertificate(certificate: Certificate): void {
+    this.#listener.setCertificate(certificate);
   }
 
   /** From now on every answer asks its client to connect again, so that none is left on a connection when it closes. */
@@ -86,10 +84,7 @@ export class HttpServer {
 
   /** Takes no new connections and resolves when every request is answered, at the latest after `deadlineMs`. */
   async stop(deadlineMs: number): Promise<void> {
-    const timer = setTimeout(() => this.#server.stop(true), deadlineMs);
-    await this.#takeLastRequests();
-    await this.#server.stop();
-    clearTimeout(timer);
+    await this.#listener.stop(deadlineMs, this.#takeLastRequests());
   }
 
   /**
@@ -108,14 +103,14 @@ export class HttpServer {
 
   async #answer(request: Bun.BunRequest, methods: Methods): Promise<Response> {
     this.#requestCount++;
-    const call = new ServedCall(request, this.#options.onAnswer);
+    const call = new ServedCall(request, this.#headersOf(request), this.#options.onAnswer);
     let response: Response;
     let error: AppError | undefined;
     try {
-      const route = this.#find(request, methods);
+      const route = this.#find(call, methods);
       call.operation = route.operation;
       if (route.scope !== undefined) {
-        call.owner = (await authorize(request, route.scope, this.#options.tokens)).owner;
+        call.owner = (await this.#gate.admit(request, route.scope, call.startedMs)).owner;
       }
       response = await route.handle(call);
     } catch (thrown) {
@@ -127,15 +122,16 @@ export class HttpServer {
     return response;
   }
 
-  #find(request: Request, methods: Methods): Route {
+  #find({ request, headers }: Call, methods: Methods): Pick<Route, "operation" | "scope" | "handle"> {
     const { method } = request;
     const route = methods.get(method === "HEAD" ? "GET" : method);
     if (route !== undefined) {
-      if (this.#server.pendingRequests <= MAX_REQUESTS) return route;
+      if (this.#listener.pendingRequests <= MAX_REQUESTS) return route;
       throw new AppError("unavailable", "the server is busy with too many requests: try again");
     }
     if (methods.size === 0) throw new AppError("path_not_found", "there is nothing at this path: see /docs");
     const allowed = [...methods.keys()].flatMap((each) => (each === "GET" ? ["GET", "HEAD"] : [each])).join(", ");
+    if (isPreflight(request, headers)) return preflight(allowed);
     throw new HttpError("method_not_allowed", `use ${allowed} here`, { Allow: allowed });
   }
 }
@@ -144,14 +140,16 @@ export class HttpServer {
 class ServedCall implements Call {
   readonly request: Bun.BunRequest;
   readonly requestId: string;
+  readonly headers: HeaderFields;
   owner = "";
   operation = "none";
-  readonly #startedMs = performance.now();
+  readonly startedMs = performance.now();
   readonly #onAnswer: (answer: Answer) => void;
 
-  constructor(request: Bun.BunRequest, onAnswer: (answer: Answer) => void) {
+  constructor(request: Bun.BunRequest, headers: HeaderFields, onAnswer: (answer: Answer) => void) {
     this.request = request;
     this.requestId = requestIdOf(request);
+    this.headers = headers;
     this.#onAnswer = onAnswer;
   }
 
@@ -161,28 +159,7 @@ class ServedCall implements Call {
   }
 
   report(status: number, error: AppError | undefined, isBreak: boolean): void {
-    const durationMs = performance.now() - this.#startedMs;
+    const durationMs = performance.now() - this.startedMs;
     this.#onAnswer({ call: this, operation: this.operation, status, durationMs, error, isBreak });
-  }
-}
-
-/**
- * The port that processes may share from now on: `port`, or a free one for 0. Each of them would take a port that
- * another program shares as well; here it is held alone for a moment.
- * @throws Error when the address cannot be listened on
- */
-export function findPort(hostname: string, port: number): number {
-  const probe = serve({ hostname, port, reusePort: false, fetch: () => new Response() });
-  const found = probe.port as number;
-  probe.stop(true);
-  return found;
-}
-
-/** `Bun.serve`, with an error that tells which address could not be had. */
-function serve(options: Parameters<typeof Bun.serve<undefined>>[0] & { hostname: string; port: number }) {
-  try {
-    return Bun.serve(options);
-  } catch (error) {
-    throw new Error(`cannot listen on ${options.hostname}:${options.port}: ${(error as Error).message}`);
   }
 }

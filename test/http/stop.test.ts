@@ -22,7 +22,7 @@ const startServer = (onRequest = () => {}) =>
         },
       },
     ],
-    tokens: { authenticate: () => undefined },
+    authenticator: { authenticate: () => undefined },
     onAnswer: () => {},
   });
 

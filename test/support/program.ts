@@ -97,7 +97,7 @@ export async function startProgram(
   );
   const stdout = collect(child.stdout);
   const stderr = collect(child.stderr);
-  const ready = await stdout.until(/^.* (http:\/\/\S+)\n/);
+  const ready = await stdout.until(/^.* (https?:\/\/\S+)\n/);
   if (ready === undefined) throw new Error(`the server did not start: ${stderr.text()}`);
   await stderr.until(/^(?!.*"worker":).*"msg":"serving"/m);
   const log = () =>

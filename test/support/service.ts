@@ -2,9 +2,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { App } from "../../src/app.ts";
+import { withIssuer } from "../../src/cli/issuer.ts";
 import { SCOPES, type Scope } from "../../src/domain/token.ts";
 import { routes } from "../../src/http/routes.ts";
-import { type Answer, HttpServer } from "../../src/http/server.ts";
+import { type Answer, HttpServer, type ServerOptions } from "../../src/http/server.ts";
+import type { Issuer } from "../../src/issuer.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { Tokens } from "../../src/tokens.ts";
@@ -51,12 +53,18 @@ export interface ServiceOptions {
   readonly open?: () => Promise<OwnDatabase>;
   /** May stand between the application and its database, to make it fail. */
   readonly wrap?: (storage: Storage) => Storage;
+  /** Whose tokens are let in besides its own. */
+  readonly issuer?: Issuer;
+  /** What else the listener is told: by default it limits nothing and lets no other web site in. */
+  readonly server?: Partial<ServerOptions>;
 }
 
 /** Starts the service on an empty database. */
 export async function startService({
   open = openSqlite,
   wrap = (storage) => storage,
+  issuer,
+  server: options,
 }: ServiceOptions = {}): Promise<Service> {
   const { storage, remove } = await open();
   const tokens = new Tokens(storage);
@@ -67,7 +75,8 @@ export async function startService({
     reusePort: false,
     idleTimeoutSeconds: 30,
     routes: routes(new App(wrap(storage)), { isDraining: () => false, ping: () => storage.ping() }),
-    tokens,
+    authenticator: withIssuer(tokens, issuer),
+    ...options,
     onAnswer: (answer) => answers.push(answer),
   });
   return {

@@ -14,6 +14,7 @@ import type { InsertOutcome, PlantKey, PlantRange, Storage, StoredPlant } from "
 import type { ServerOptions } from "./connection.ts";
 import { migrate } from "./migrations.ts";
 import { Pool } from "./pool.ts";
+import { TokenReader } from "./token-reader.ts";
 import { Writer } from "./writer.ts";
 import { type Insert, insertPlants, removePlants } from "./writes.ts";
 
@@ -60,12 +61,14 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
 class PostgresStorage implements Storage {
   readonly #reads: Pool;
   readonly #writes: Pool;
+  readonly #tokens: TokenReader;
   readonly #inserts: Writer<Insert, InsertOutcome>;
   readonly #removals: Writer<{ readonly id: PlantId }, boolean>;
 
   constructor(options: PostgresOptions) {
     const writeConnections = Math.max(1, Math.floor(options.poolSize * 0.4));
     this.#reads = new Pool(options, options.poolSize - writeConnections);
+    this.#tokens = new TokenReader(this.#reads);
     this.#writes = new Pool(options, writeConnections);
     const shared = { maxGroups: writeConnections, timeoutMs: options.queryTimeoutMs };
     this.#inserts = new Writer({
@@ -123,9 +126,8 @@ class PostgresStorage implements Storage {
     return (await this.#writes.query(INSERT_FIRST_TOKEN, tokenValues(token))).length > 0;
   }
 
-  async selectToken(digest: string): Promise<Token | undefined> {
-    const [row] = await this.#reads.query<TokenRow>("SELECT * FROM tokens WHERE digest = $1", [digest]);
-    return row === undefined ? undefined : toToken(row);
+  selectToken(digest: string): Promise<Token | undefined> {
+    return this.#tokens.read(digest);
   }
 
   async selectTokens(): Promise<Token[]> {

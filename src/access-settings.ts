@@ -1,0 +1,152 @@
+import { BlockList, isIP } from "node:net";
+import type { Setting } from "./config.ts";
+
+const NAME_RULE = "must be 1 to 255 characters without control characters, or off";
+const LIMIT_RULE = "must be a number of 1 to 1000000 per s, m or h, such as 100/s, or off";
+
+/** The settings of `serve` that say who may come in, how often and which way. */
+export const ACCESS_SETTINGS = {
+  rateLimit: {
+    flag: "--rate-limit",
+    variable: "PLANTSTORE_RATE_LIMIT",
+    unit: "limit",
+    default: "off",
+    help: "how many requests each token may make, such as `100/s`, `6000/m` or `100000/h`",
+    rule: LIMIT_RULE,
+    parse: parseLimit,
+  },
+  failureLimit: {
+    flag: "--failure-limit",
+    variable: "PLANTSTORE_FAILURE_LIMIT",
+    unit: "limit",
+    default: "600/m",
+    help: "how many invalid tokens of one address are answered 401; further ones are told 429, good ones never",
+    rule: LIMIT_RULE,
+    parse: parseLimit,
+  },
+  trustedProxies: {
+    flag: "--trusted-proxies",
+    variable: "PLANTSTORE_TRUSTED_PROXIES",
+    unit: "addresses",
+    default: "off",
+    help: "proxies whose X-Forwarded-For is believed: addresses or networks such as `10.0.0.0/8`, with commas between",
+    rule: "must be IP addresses or networks such as 10.0.0.0/8, with commas between, or off",
+    parse: parseNetworks,
+  },
+  issuer: {
+    flag: "--issuer",
+    variable: "PLANTSTORE_ISSUER",
+    unit: "name",
+    default: "off",
+    help: "identity provider whose tokens (JWT) are let in too: what they have as `iss`",
+    rule: NAME_RULE,
+    parse: parseName,
+  },
+  audience: {
+    flag: "--audience",
+    variable: "PLANTSTORE_AUDIENCE",
+    unit: "name",
+    default: "off",
+    help: "what the identity provider's tokens for this server have as `aud`",
+    rule: NAME_RULE,
+    parse: parseName,
+  },
+  jwksUrl: {
+    flag: "--jwks-url",
+    variable: "PLANTSTORE_JWKS_URL",
+    unit: "url",
+    default: "off",
+    help: "where the identity provider has its public keys (JWKS)",
+    rule: "must be an https URL, or off; http is for this machine only",
+    parse: parseKeysUrl,
+  },
+  ownerClaim: {
+    flag: "--owner-claim",
+    variable: "PLANTSTORE_OWNER_CLAIM",
+    unit: "name",
+    default: "sub",
+    help: "claim of the identity provider's tokens that names the owner of the plants",
+    rule: "must be 1 to 255 characters without control characters",
+    parse: (text: string) => (isName(text) ? text : undefined),
+  },
+  ownerPrefix: {
+    flag: "--owner-prefix",
+    variable: "PLANTSTORE_OWNER_PREFIX",
+    unit: "text",
+    default: "jwt:",
+    help: "goes before that claim in the owner's name, to tell it from the owners of other tokens; off is nothing",
+    rule: "must be 1 to 255 characters without control characters, or off",
+    parse: (text: string) => (text === "off" ? "" : parseName(text)),
+  },
+  tlsCert: {
+    flag: "--tls-cert",
+    variable: "PLANTSTORE_TLS_CERT",
+    unit: "file",
+    default: "off",
+    help: "certificate chain in PEM to speak TLS with; read again when it changes",
+    rule: "must be a path, or off",
+    parse: parsePath,
+  },
+  tlsKey: {
+    flag: "--tls-key",
+    variable: "PLANTSTORE_TLS_KEY",
+    unit: "file",
+    default: "off",
+    help: "private key in PEM that belongs to the certificate",
+    rule: "must be a path, or off",
+    parse: parsePath,
+  },
+  corsOrigins: {
+    flag: "--cors-origins",
+    variable: "PLANTSTORE_CORS_ORIGINS",
+    unit: "origins",
+    default: "off",
+    help: "web sites whose scripts may call the API, such as `https://shop.example`, with commas between",
+    rule: "must be origins such as https://shop.example, with commas between, or off",
+    parse: parseOrigins,
+  },
+} as const satisfies Record<string, Setting<unknown>>;
+
+const isName = (text: string): boolean => /^\P{Cc}{1,255}$/u.test(text);
+
+function parseName(text: string): string | undefined {
+  return isName(text) ? text : undefined;
+}
+
+function parseKeysUrl(text: string): string | undefined {
+  const { protocol = "", hostname = "" } = URL.parse(text) ?? {};
+  const isLocal = protocol === "http:" && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
+  return text === "off" || protocol === "https:" || isLocal ? text : undefined;
+}
+
+function parsePath(text: string): string | undefined {
+  return text === "" ? undefined : text;
+}
+
+function parseOrigins(text: string): readonly string[] | "off" | undefined {
+  if (text === "off") return text;
+  const origins = text.split(",").map((origin) => origin.trim());
+  return origins.every((each) => /^https?:/.test(each) && URL.parse(each)?.origin === each) ? origins : undefined;
+}
+
+const WINDOW_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000 };
+
+function parseLimit(text: string): { amount: number; windowMs: number } | "off" | undefined {
+  if (text === "off") return text;
+  const [, number, unit] = /^(\d{1,7})\/(s|m|h)$/.exec(text) ?? [];
+  const amount = Number(number);
+  return amount >= 1 && amount <= 1_000_000 ? { amount, windowMs: WINDOW_MS[unit ?? ""] as number } : undefined;
+}
+
+function parseNetworks(text: string): BlockList | "off" | undefined {
+  if (text === "off") return text;
+  const networks = new BlockList();
+  for (const network of text.split(",")) {
+    const [, address = "", prefix] = /^([\da-f.:]+)(?:\/(\d{1,3}))?$/i.exec(network.trim()) ?? [];
+    const family = isIP(address);
+    const bits = family === 4 ? 32 : 128;
+    if (family === 0 || Number(prefix ?? bits) > bits) return undefined;
+    networks.addSubnet(address, Number(prefix ?? bits), family === 4 ? "ipv4" : "ipv6");
+  }
+  return networks;
+}

@@ -1,0 +1,100 @@
+import { App } from "../app.ts";
+import type { Authenticator } from "../http/auth.ts";
+import { routes } from "../http/routes.ts";
+import { type Answer, HttpServer } from "../http/server.ts";
+import { type Log, limitFailures, redact, withoutSecrets } from "../log.ts";
+import { Metrics } from "../metrics.ts";
+import type { Storage } from "../storage/storage.ts";
+import { listenForMetrics } from "./admin.ts";
+import type { CertificateFiles } from "./certificate.ts";
+import type { ServeConfig } from "./serve.ts";
+import type { Supervisor } from "./worker.ts";
+
+/** What the listeners of a server work with. */
+interface ListenOptions {
+  readonly config: ServeConfig;
+  readonly storage: Storage;
+  readonly authenticator: Authenticator;
+  readonly log: Log;
+  readonly certificate: CertificateFiles | undefined;
+  readonly supervisor: Supervisor | undefined;
+}
+
+/** The listeners of one process. */
+export interface Listeners {
+  readonly url: string;
+  readonly metrics: Metrics;
+  /** Lets clients move on, and resolves when all that was accepted is answered or out of time. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts the listeners. A worker has one: its supervisor shows the figures of all.
+ * @throws Error when an address cannot be listened on
+ */
+export function listen({ config, storage, authenticator, log, certificate, supervisor }: ListenOptions): Listeners {
+  let isDraining = false;
+  const readiness = { isDraining: () => isDraining, ping: () => storage.ping() };
+  const mayLogFailure = limitFailures(log.requests);
+  const metrics = new Metrics(() => main.pendingRequests, supervisor?.worker);
+  supervisor?.onAskedForFigures(() => metrics.figures());
+  const main = new HttpServer({
+    host: config.host,
+    port: config.port,
+    reusePort: supervisor !== undefined,
+    idleTimeoutSeconds: Math.ceil(config.idleTimeout / 1_000),
+    certificate: certificate?.current,
+    authenticator,
+    requestQuota: unlessOff(config.rateLimit),
+    failureQuota: unlessOff(config.failureLimit),
+    proxies: unlessOff(config.trustedProxies),
+    corsOrigins: unlessOff(config.corsOrigins),
+    routes: routes(new App(storage), readiness),
+    onAnswer: (answer) => {
+      if (!answer.isBreak) metrics.observe(answer);
+      const isLogged = config.log === "requests" || (answer.error !== undefined && mayLogFailure());
+      if (isLogged) logAnswer(log.requests, answer);
+    },
+  });
+  const admin = supervisor === undefined ? listenForMetrics(config, metrics) : undefined;
+  const stopWatching = certificate?.watch({
+    onChange(next) {
+      main.setCertificate(next);
+      log.events.info("certificate replaced");
+    },
+    onFault: (err) => log.events.warn({ err }, "certificate not replaced"),
+  });
+  const database = withoutSecrets(config.database);
+  log.events.info({ url: main.url, adminUrl: admin?.url, database, bun: Bun.version }, "serving");
+  return {
+    url: main.url,
+    metrics,
+    async stop(): Promise<void> {
+      isDraining = true;
+      stopWatching?.();
+      main.drain();
+      await Bun.sleep(config.drain);
+      await Promise.all([main.stop(config.stopTimeout), admin?.stop(config.stopTimeout)]);
+    },
+  };
+}
+
+const unlessOff = <Value>(value: Value | "off"): Value | undefined => (value === "off" ? undefined : value);
+
+/** One line for a request: what failed and why, or just that it was answered; one more when the answer broke off. */
+function logAnswer(log: Log["requests"], { call, operation, status, durationMs, error }: Answer): void {
+  const { request, requestId, owner } = call;
+  const path = redact(request.url.replace(/^https?:\/\/[^/]*|\?.*$/g, ""));
+  const about = {
+    requestId: redact(requestId),
+    operation,
+    method: request.method,
+    path,
+    ...(owner === "" ? {} : { owner }),
+    status,
+    durationMs: Math.round(durationMs * 1_000) / 1_000,
+  };
+  if (error === undefined) log.info(about, "answered");
+  else if (status < 500) log.warn({ ...about, error: error.code }, error.message);
+  else log.error({ ...about, error: error.code, err: error.cause }, error.message);
+}

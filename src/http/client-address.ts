@@ -1,0 +1,30 @@
+import { type BlockList, isIP } from "node:net";
+
+/**
+ * The address that a request comes from: the other end of its connection, unless that is a trusted proxy. Then it is
+ * the last one in `X-Forwarded-For` that is none: what stands before it, the client itself may have written.
+ */
+export function clientAddress(request: Request, peer: string, proxies: BlockList | undefined): string {
+  if (proxies === undefined) return peer;
+  const forwarded = request.headers.get("x-forwarded-for")?.split(",") ?? [];
+  let address = peer;
+  while (isTrusted(address, proxies)) {
+    const before = forwarded.pop()?.trim();
+    if (before === undefined || isIP(before) === 0) break;
+    address = before;
+  }
+  return address;
+}
+
+/** What an address is counted as: of IPv6 the first 64 bits, which one client has for itself (RFC 4291, 2.5.4). */
+export function networkOf(address: string): string {
+  const [, embedded = address] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? [];
+  if (!embedded.includes(":")) return embedded;
+  const [head, tail] = embedded.split("::").map((part) => (part === "" ? [] : part.split(":")));
+  const zeros = Array<string>(tail === undefined ? 0 : 8 - (head?.length ?? 0) - tail.length).fill("0");
+  const groups = [...(head ?? []), ...zeros, ...(tail ?? [])].slice(0, 4);
+  return groups.map((group) => Number.parseInt(group, 16).toString(16)).join(":");
+}
+
+const isTrusted = (address: string, proxies: BlockList): boolean =>
+  isIP(address) !== 0 && proxies.check(address, isIP(address) === 6 ? "ipv6" : "ipv4");

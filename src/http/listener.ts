@@ -1,0 +1,115 @@
+/** A certificate chain, the server's own certificate first, and its private key, both in PEM. */
+export interface Certificate {
+  readonly cert: string;
+  readonly key: string;
+}
+
+type ServeOptions = Parameters<typeof Bun.serve<undefined>>[0] & { readonly hostname: string; readonly port: number };
+type Handlers = Pick<Bun.Serve.Options<undefined>, "routes" | "fetch">;
+
+/** Where to listen, and how. */
+export interface ListenerOptions {
+  readonly host: string;
+  readonly port: number;
+  /** Whether other processes that say the same may listen on this port too; the kernel spreads the connections. */
+  readonly reusePort: boolean;
+  /** Seconds, at most 255: how long a connection may be idle, a body may take to arrive and a reader may stall. */
+  readonly idleTimeoutSeconds: number;
+  /** Makes it speak TLS, 1.2 or newer, and nothing else. */
+  readonly certificate?: Certificate | undefined;
+}
+
+/** The socket that requests come in at. */
+export class Listener {
+  readonly #options: ListenerOptions;
+  readonly #handlers: Handlers;
+  #server: Bun.Server<undefined>;
+  /** They take no new connections, and go when what they were asked is answered. */
+  readonly #retired = new Set<Bun.Server<undefined>>();
+
+  /** @throws Error when the address cannot be listened on */
+  constructor(options: ListenerOptions, handlers: Handlers) {
+    this.#options = options;
+    this.#handlers = handlers;
+    this.#server = this.#listen(options.port, options.certificate);
+  }
+
+  /** `http://host:port` or `https://host:port`, with the port that was really taken. */
+  get url(): string {
+    return this.#server.url.origin;
+  }
+
+  /** Requests that are being answered. */
+  get pendingRequests(): number {
+    let pending = this.#server.pendingRequests;
+    for (const server of this.#retired) pending += server.pendingRequests;
+    return pending;
+  }
+
+  /** The address at the other end of a request's connection; empty when it is gone. */
+  peerOf(request: Request): string {
+    return this.#server.requestIP(request)?.address ?? "";
+  }
+
+  /**
+   * Has new connections use another certificate. Bun cannot change that of a socket, so that a new one takes the
+   * place of the old one, whose idle connections close.
+   */
+  setCertificate(certificate: Certificate): void {
+    const old = this.#server;
+    const port = Number(old.port);
+    this.#retired.add(old);
+    old.stop().finally(() => this.#retired.delete(old));
+    this.#server = this.#listen(port, certificate);
+  }
+
+  /**
+   * Once `isQuiet` resolves, takes no new connections; resolves when every request is answered, at the latest after
+   * `deadlineMs`.
+   */
+  async stop(deadlineMs: number, isQuiet: Promise<void>): Promise<void> {
+    const servers = [this.#server, ...this.#retired];
+    const timer = setTimeout(() => servers.map((server) => server.stop(true)), deadlineMs);
+    await isQuiet;
+    await Promise.all(servers.map((server) => server.stop()));
+    clearTimeout(timer);
+  }
+
+  #listen(port: number, certificate: Certificate | undefined): Bun.Server<undefined> {
+    const { host, reusePort, idleTimeoutSeconds } = this.#options;
+    const options = {
+      hostname: host,
+      port,
+      // Said outright: in production mode Bun would share a taken port with whoever has it.
+      reusePort,
+      idleTimeout: idleTimeoutSeconds,
+      // The limit for plants is 64 KiB, but the answer to a larger body has the shape of all others (see body.ts).
+      maxRequestBodySize: Number.MAX_SAFE_INTEGER,
+      development: false,
+      ...this.#handlers,
+      ...(certificate === undefined ? {} : { tls: { cert: certificate.cert, key: certificate.key } }),
+    };
+    return serve(options as ServeOptions);
+  }
+}
+
+/**
+ * The port that processes may share from now on: `port`, or a free one for 0. Each of them would take a port that
+ * another program shares as well; here it is held alone for a moment.
+ * @throws Error when the address cannot be listened on
+ */
+export function findPort(hostname: string, port: number): number {
+  const probe = serve({ hostname, port, reusePort: false, fetch: () => new Response() });
+  const found = probe.port as number;
+  probe.stop(true);
+  return found;
+}
+
+/** `Bun.serve`, with an error that tells which address could not be had. */
+function serve(options: ServeOptions): Bun.Server<undefined> {
+  try {
+    return Bun.serve(options);
+  } catch (error) {
+    throw new Error(`cannot listen on ${options.hostname}:${options.port}: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,100 @@
+import { errors, type JWTPayload, jwtVerify } from "jose";
+import { type Access, isPlainText, OWNER_MAX_LENGTH, SCOPES } from "./domain/token.ts";
+import { KeySet } from "./key-set.ts";
+
+/** Signatures by a private key only: with a shared secret, whoever can check a token can make one. */
+const ALGORITHMS = [
+  ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
+  ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
+];
+/** How far the provider's clock may be from this one. */
+const CLOCK_TOLERANCE_SECONDS = 10;
+/** In characters; a longer token is refused unread. */
+const MAX_LENGTH = 8_192;
+/** How long a verified token is good without being verified again. */
+const REMEMBER_MS = 60_000;
+/** Characters of all remembered tokens; beyond, all are forgotten. */
+const MAX_CHARACTERS = 32 * 1024 * 1024;
+
+/** Which identity provider is trusted, and for what. */
+export interface IssuerOptions {
+  /** What its tokens must have as `iss`. */
+  readonly issuer: string;
+  /** What its tokens must have as `aud`, or among it. */
+  readonly audience: string;
+  /** Where its public keys are. */
+  readonly jwksUrl: string;
+  /** The claim that tells whom a token acts for. */
+  readonly ownerClaim: string;
+  /** What goes before that claim in the name of the owner, to tell it from the owners of other tokens. */
+  readonly ownerPrefix: string;
+}
+
+interface Remembered {
+  readonly access: Access;
+  /** In epoch milliseconds. */
+  readonly untilMs: number;
+}
+
+/** Lets in whoever has a token (JWT, RFC 7519) of an identity provider, for the owner and the scopes that it names. */
+export class Issuer {
+  readonly #options: IssuerOptions;
+  readonly #keys: KeySet;
+  readonly #remembered = new Map<string, Remembered>();
+  #characters = 0;
+
+  constructor(options: IssuerOptions) {
+    this.#options = options;
+    this.#keys = new KeySet(options.jwksUrl);
+  }
+
+  /**
+   * What a token gives access to; `undefined` when it is none, has expired, or is meant for others. A promise unless
+   * the token was seen before.
+   * @throws AppError `unavailable` when its key is not known and the provider cannot be asked
+   */
+  authenticate(token: string): Access | undefined | Promise<Access | undefined> {
+    const remembered = this.#remembered.get(token);
+    if (remembered !== undefined && Date.now() < remembered.untilMs) return remembered.access;
+    return token.length <= MAX_LENGTH ? this.#verify(token) : undefined;
+  }
+
+  async #verify(token: string): Promise<Access | undefined> {
+    const { issuer, audience } = this.#options;
+    try {
+      const { payload } = await jwtVerify(token, this.#keys.find, {
+        algorithms: ALGORITHMS,
+        issuer,
+        audience,
+        requiredClaims: ["exp"],
+        clockTolerance: CLOCK_TOLERANCE_SECONDS,
+      });
+      const access = this.#accessOf(payload);
+      if (access !== undefined) this.#remember(token, access, Number(payload.exp) * 1_000);
+      return access;
+    } catch (error) {
+      if (error instanceof errors.JOSEError) return undefined;
+      throw error;
+    }
+  }
+
+  #accessOf(payload: JWTPayload): Access | undefined {
+    const claim = payload[this.#options.ownerClaim];
+    if (typeof claim !== "string" || claim === "") return undefined;
+    const owner = this.#options.ownerPrefix + claim;
+    if (!isPlainText(owner, OWNER_MAX_LENGTH)) return undefined;
+    // RFC 9068 has `scope`, words in one text; some providers have `scp`, as a text or a list.
+    const granted = payload["scope"] ?? payload["scp"];
+    const words = Array.isArray(granted) ? granted : String(granted ?? "").split(" ");
+    return { owner, scopes: SCOPES.filter((scope) => words.includes(scope)) };
+  }
+
+  #remember(token: string, access: Access, expiresAtMs: number): void {
+    if (!this.#remembered.has(token)) this.#characters += token.length;
+    if (this.#characters > MAX_CHARACTERS) {
+      this.#remembered.clear();
+      this.#characters = token.length;
+    }
+    this.#remembered.set(token, { access, untilMs: Math.min(expiresAtMs, Date.now() + REMEMBER_MS) });
+  }
+}

@@ -1,0 +1,69 @@
+import { createLocalJWKSet, errors, type JWTVerifyGetKey } from "jose";
+import { AppError } from "./domain/error.ts";
+
+/** The provider is asked at most so often, whatever tokens come in and whatever it answers. */
+const ASK_EVERY_MS = 1_000;
+/** How old keys may be: one that the provider withdraws is used for so long. */
+const MAX_AGE_MS = 600_000;
+/** How old they may be while the provider cannot be reached. */
+const MAX_AGE_ALONE_MS = 86_400_000;
+/** How long the provider may take for an answer. */
+const TIMEOUT_MS = 3_000;
+
+/** The public keys of an identity provider (RFC 7517), read from its URL as they are needed. */
+export class KeySet {
+  readonly #url: string;
+  #find: JWTVerifyGetKey | undefined;
+  #readAtMs = Number.NEGATIVE_INFINITY;
+  #askedAtMs = Number.NEGATIVE_INFINITY;
+  #asking: Promise<void> = Promise.resolve();
+
+  constructor(url: string) {
+    this.#url = url;
+  }
+
+  /**
+   * The key that a token says it is signed with.
+   * @throws AppError `unavailable` when the provider would have to be asked and cannot be; JOSEError when there is no
+   * such key
+   */
+  readonly find: JWTVerifyGetKey = async (header, token) => {
+    const ageMs = performance.now() - this.#readAtMs;
+    if (this.#find === undefined || ageMs > MAX_AGE_ALONE_MS) await this.#ask();
+    // What is there goes on working without the provider.
+    else if (ageMs > MAX_AGE_MS) await this.#ask().catch(() => {});
+    try {
+      return await this.#known(header, token);
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+      await this.#ask();
+      return await this.#known(header, token);
+    }
+  };
+
+  #known(...args: Parameters<JWTVerifyGetKey>): ReturnType<JWTVerifyGetKey> {
+    if (this.#find === undefined) throw new errors.JWKSNoMatchingKey();
+    return this.#find(...args);
+  }
+
+  /** Reads the keys anew, or, when that is a moment ago, tells again what became of it. */
+  #ask(): Promise<void> {
+    const nowMs = performance.now();
+    if (nowMs - this.#askedAtMs >= ASK_EVERY_MS) {
+      this.#askedAtMs = nowMs;
+      this.#asking = this.#read();
+    }
+    return this.#asking;
+  }
+
+  async #read(): Promise<void> {
+    try {
+      const response = await fetch(this.#url, { redirect: "error", signal: AbortSignal.timeout(TIMEOUT_MS) });
+      if (!response.ok) throw new Error(`${this.#url} answered ${response.status}`);
+      this.#find = createLocalJWKSet(await response.json());
+      this.#readAtMs = performance.now();
+    } catch (cause) {
+      throw new AppError("unavailable", "the keys of the identity provider cannot be had: try again", { cause });
+    }
+  }
+}

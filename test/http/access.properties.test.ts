@@ -1,0 +1,181 @@
+import { afterAll, describe, expect, it } from "bun:test";
+import { connect } from "node:net";
+import { digestSecret, mintSecret, SCOPES } from "../../src/domain/token.ts";
+import { Api, exchange } from "../support/api.ts";
+import { createToken, run, startProgram } from "../support/program.ts";
+import { newOwner, startService, temporaryFolder } from "../support/service.ts";
+
+const TIMEOUT_MS = 120_000;
+const COUNT = 100_000;
+
+const folder = temporaryFolder();
+const service = await startService();
+const api = await Api.of(service);
+afterAll(async () => {
+  await service.stop();
+  folder.remove();
+});
+
+const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+const BASE64URL = `${ALPHABET}-_`;
+const below = (end: number): number => Math.floor(Math.random() * end);
+const anyOf = (characters: string): string => characters.charAt(below(characters.length));
+const word = (characters: string, length: number): string => Array.from({ length }, () => anyOf(characters)).join("");
+const visible = word.bind(undefined, String.fromCharCode(...Array.from({ length: 94 }, (_, n) => 0x21 + n)));
+
+/** The token with the character at a place replaced by what `replace` makes of it. */
+const changed = (token: string, place: number, replace: (character: string) => string): string =>
+  token.slice(0, place) + replace(token.charAt(place)) + token.slice(place + 1);
+const otherThan = (character: string): string => anyOf(ALPHABET.replace(character, ""));
+
+/** Ways to be wrong, most of them close to a good token. None can come out good again. */
+const MISTAKES: ((good: string, other: string) => string)[] = [
+  () => mintSecret(),
+  () => `plt_${word(ALPHABET, 36)}`,
+  (good) => changed(good, 4 + below(36), otherThan),
+  (good) => changed(changed(good, 4 + below(15), otherThan), 19 + below(15), otherThan),
+  (good) => changed(good, below(4), () => anyOf("abcdefgh")),
+  (good) => good.slice(0, below(40)),
+  (good) => good.slice(1 + below(39)),
+  (good) => good + word(ALPHABET, 1 + below(40)),
+  (good) => word(ALPHABET, 1 + below(9)) + good,
+  (good) => good + good,
+  (good, other) => good.slice(0, 22) + other.slice(22),
+  (good, other) => good.slice(0, 34) + other.slice(34),
+  (good) => `plt_${[...good.slice(4)].reverse().join("")}`,
+  (good) => (below(2) === 0 ? good.toUpperCase() : good.toLowerCase()),
+  (good) => changed(good, 3, (character) => encodeURIComponent(character) + anyOf("%-. ")),
+  (good) => `"${good}"`,
+  (good) => btoa(good),
+  (good) => btoa(`default:${good}`),
+  (good) => digestSecret(good),
+  (good) => digestSecret(good).slice(0, 12),
+  (good) => `${good}' OR '1'='1`,
+  (good) => `${good}%00`,
+  (good) => `${good},${good}`,
+  (good) => [0, 0, 0].map(() => `ey${word(BASE64URL, 20)}`).join(".") + good,
+  () => `${btoa('{"alg":"none"}')}.${btoa('{"sub":"default","scope":"plants:read plants:write"}')}.`,
+  () => visible(1 + below(60)),
+  () => word("\x80\x9f\xa0\xe9\xff", 1 + below(40)),
+];
+
+/** Sends requests on one connection, many at a time, and resolves with what comes back for all of them. */
+function pipeline(url: string, requests: readonly string[]): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  let answers = "";
+  socket.setEncoding("latin1");
+  socket.on("data", (text: string) => {
+    answers += text;
+  });
+  socket.on("error", reject);
+  socket.on("close", () => resolve(answers));
+  socket.write(requests.join(""), "latin1");
+  socket.write("GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
+  return promise;
+}
+
+const request = (method: string, path: string, token: string, body = ""): string =>
+  `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n` +
+  `Content-Length: ${body.length}\r\n\r\n${body}`;
+
+describe("a wrong token", () => {
+  it(
+    "opens nothing and is not in the log, whichever of a hundred thousand",
+    async () => {
+      const database = `sqlite:${folder.path}/plants.db`;
+      const good = await Promise.all([1, 2, 3].map((n) => createToken(database, `owner ${n}`)));
+      const [revoked = "", other = ""] = good;
+      const program = await startProgram(["--database", database, "--log", "requests", "--failure-limit", "off"]);
+      const headers = { Authorization: `Bearer ${other}`, "Content-Type": "application/json" };
+      const plant = '{"id":1,"name":"Clarkia"}';
+      expect((await fetch(`${program.url}/plants`, { method: "POST", headers, body: plant })).status).toBe(200);
+      expect((await run(["token", "revoke", revoked, "--database", database])).exitCode).toBe(0);
+
+      const wrong = Array.from({ length: COUNT }, (_, n) => {
+        const mistake = MISTAKES[n % MISTAKES.length] ?? mintSecret;
+        return n % 1_000 === 0 ? revoked : mistake(good[below(3)] ?? "", mintSecret());
+      }).filter((token) => !good.slice(1).includes(token));
+      expect(wrong.length).toBeGreaterThan(COUNT - 100);
+      const requests = wrong.map((token, n) => {
+        if (n % 3 === 0) return request("GET", "/plants", token);
+        return n % 3 === 1 ? request("POST", "/plants", token, plant) : request("DELETE", "/plants/1", token);
+      });
+      const statuses = new Map<string, number>();
+      for (let start = 0; start < requests.length; start += 2_000) {
+        const answers = await pipeline(program.url, requests.slice(start, start + 2_000));
+        for (const [, status = ""] of answers.matchAll(/HTTP\/1\.1 (\d{3})/g))
+          statuses.set(status, (statuses.get(status) ?? 0) + 1);
+      }
+      // The request that ends each batch is the only one that is let in.
+      const batches = Math.ceil(requests.length / 2_000);
+      expect([...statuses.keys()].sort()).toEqual(["200", "400", "401"]);
+      expect(statuses.get("200")).toBe(batches);
+      expect((statuses.get("400") ?? 0) + (statuses.get("401") ?? 0)).toBe(wrong.length);
+      expect(await (await fetch(`${program.url}/plants?fields=id,name`, { headers })).text()).toBe(`[${plant}]`);
+
+      await program.stop();
+      const lines = program.log();
+      expect(lines.filter(({ status }) => status === 401 || status === 400)).toHaveLength(wrong.length);
+      const words = new Set(lines.flatMap((line) => JSON.stringify(line).split(/[^\w%.=~-]+/)));
+      expect(wrong.filter((token) => token.length >= 8 && words.has(token))).toEqual([]);
+      expect(JSON.stringify(lines)).not.toMatch(/plt_/i);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe("an owner's plants", () => {
+  const SCOPE_SETS = [[], ["plants:read"], ["plants:write"], SCOPES] as const;
+  const OPERATIONS = {
+    list: { scope: "plants:read", send: (token: string) => api.list(token, "?fields=id,name"), status: 200 },
+    create: { scope: "plants:write", send: (token: string) => api.create(token, { id: 2, name: "new" }), status: 200 },
+    "create again": {
+      scope: "plants:write",
+      send: (token: string) => api.create(token, { id: 1, name: "other" }),
+      status: 400,
+    },
+    delete: { scope: "plants:write", send: (token: string) => api.delete(token, 1), status: 204 },
+  } as const;
+
+  for (const [name, { scope, send, status }] of Object.entries(OPERATIONS)) {
+    for (const scopes of SCOPE_SETS) {
+      const isAllowed = scopes.some((each) => each === scope);
+      it(`are ${isAllowed ? "" : "not "}there to ${name} with [${scopes}], and another owner's never`, async () => {
+        const owners = [newOwner(), newOwner()];
+        const plantsOf = (owner = "") => service.storage.selectPlants(owner, { limit: 9 });
+        for (const owner of owners) await service.storage.insertPlant(owner, { id: 1n, name: owner }, undefined);
+        const [mine = "", theirs = ""] = owners;
+        const before = await plantsOf(mine);
+        const reply = await send(await service.token({ owner: mine, scopes }));
+        expect([reply.status, reply.error]).toEqual([
+          isAllowed ? status : 403,
+          reply.status === 403 ? 40300 : reply.error,
+        ]);
+        expect(reply.text).not.toContain(theirs);
+        const isChanged = isAllowed && ["create", "delete"].includes(name);
+        expect(Bun.deepEquals(await plantsOf(mine), before)).toBe(!isChanged);
+        expect(await plantsOf(theirs)).toEqual([{ id: 1n, name: theirs }]);
+      });
+    }
+  }
+
+  it("look to the byte like none at all to another owner", async () => {
+    const [mine, theirs] = [await service.token(), await service.token()];
+    const bytes = async (method: string, path: string) => {
+      const lines = [`${method} ${path} HTTP/1.1`, "Host: x", "Connection: close", "X-Request-Id: same"];
+      const answer = await exchange(service.port, [...lines, `Authorization: Bearer ${mine}`, "\r\n"].join("\r\n"));
+      return answer.replace(/\r\nDate: [^\r]*/i, "");
+    };
+    const look = async () => [
+      await bytes("DELETE", "/plants/7"),
+      await bytes("GET", "/plants"),
+      await bytes("GET", "/plants?after=6&limit=1&fields=id,name,tag"),
+      await bytes("HEAD", "/plants?tag=secret"),
+    ];
+    const before = await look();
+    expect(before[0]).toStartWith("HTTP/1.1 404 ");
+    await api.create(theirs, { id: 7, name: "theirs", tag: "secret" });
+    expect(await look()).toEqual(before);
+  });
+});

@@ -1,0 +1,137 @@
+import { afterAll, beforeAll, describe, expect, it } from "bun:test";
+import { Api, type Sending } from "../support/api.ts";
+import { type Service, startService } from "../support/service.ts";
+
+const SHOP = "https://shop.example";
+const LAB = "http://localhost:5173";
+
+let service: Service;
+let api: Api;
+let closed: Service;
+
+beforeAll(async () => {
+  service = await startService({ server: { corsOrigins: [SHOP, LAB] } });
+  api = await Api.of(service);
+  closed = await startService();
+});
+afterAll(() => Promise.all([service.stop(), closed.stop()]));
+
+const JSON_TYPE = { "Content-Type": "application/json" };
+const REQUESTS: [method: string, path: string, sending: Sending, status: number][] = [
+  ["GET", "/plants", {}, 200],
+  ["HEAD", "/plants", {}, 200],
+  ["POST", "/plants", { headers: JSON_TYPE, body: '{"id":1,"name":"x"}' }, 200],
+  ["DELETE", "/plants/1", {}, 204],
+  ["DELETE", "/plants/1", {}, 404],
+  ["GET", "/plants?limit=0", {}, 400],
+  ["GET", "/plants", { token: "x" }, 401],
+  ["PUT", "/plants", {}, 405],
+  ["OPTIONS", "/plants", {}, 405],
+  ["GET", "/nope", {}, 404],
+  ["GET", "/livez", {}, 200],
+  ["GET", "/openapi.json", {}, 200],
+  ["GET", "/", {}, 200],
+  ["GET", "/docs", {}, 200],
+];
+
+describe("every answer", () => {
+  it("is never taken for another type than it says", async () => {
+    const token = await service.token();
+    for (const [method, path, sending, status] of REQUESTS) {
+      const reply = await api.send(method, path, { token, ...sending });
+      expect([method, path, reply.status]).toEqual([method, path, status]);
+      expect([path, reply.headers.get("x-content-type-options")]).toEqual([path, "nosniff"]);
+      expect(reply.headers.get("strict-transport-security")).toBeNull();
+    }
+  });
+});
+
+const corsHeaders = (headers: Headers) =>
+  Object.fromEntries([...headers].filter(([name]) => name.startsWith("access-control-")));
+const hasVary = (headers: Headers) => /(^|, )Origin($|,)/.test(headers.get("vary") ?? "");
+
+describe("a script of another web site", () => {
+  it.each([SHOP, LAB])("may read every answer when its origin is listed: %s", async (origin) => {
+    const token = await service.token();
+    for (const [method, path, sending, status] of REQUESTS) {
+      const headers = { ...sending.headers, Origin: origin };
+      const reply = await api.send(method, path, { token, ...sending, headers });
+      expect([method, path, reply.status]).toEqual([method, path, status]);
+      expect(corsHeaders(reply.headers)).toEqual({
+        "access-control-allow-origin": origin,
+        "access-control-expose-headers":
+          "Link, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id",
+      });
+      expect([path, hasVary(reply.headers)]).toEqual([path, true]);
+    }
+  });
+
+  const STRANGERS = [
+    ...["https://evil.example", "null", "*", "", "https://shop.example.evil.example", "https://evil.shop.example"],
+    ...["http://shop.example", "https://shop.example:8443", "https://shop.example/", "HTTPS://SHOP.EXAMPLE"],
+    ...[`${SHOP}, ${LAB}`, `${SHOP} ${LAB}`, "https://shop.exampl", "http://localhost:51730"],
+  ];
+  it.each(STRANGERS)("may read nothing when its origin is %p", async (origin) => {
+    for (const [method, path, sending] of REQUESTS) {
+      const { headers } = await api.send(method, path, { ...sending, headers: { ...sending.headers, Origin: origin } });
+      expect(corsHeaders(headers)).toEqual({});
+      expect(hasVary(headers)).toBe(true);
+    }
+  });
+
+  const question = (origin: string, method = "POST") => ({
+    headers: {
+      Origin: origin,
+      "Access-Control-Request-Method": method,
+      "Access-Control-Request-Headers": "authorization,content-type,idempotency-key",
+    },
+  });
+
+  it.each([
+    ["/plants", "GET, HEAD, POST"],
+    ["/plants/5", "DELETE"],
+    ["/openapi.json", "GET, HEAD"],
+  ])("is told beforehand, without a token, what it may send to %s", async (path, methods) => {
+    const reply = await api.send("OPTIONS", path, question(SHOP));
+    expect([reply.status, reply.text]).toEqual([204, ""]);
+    expect(corsHeaders(reply.headers)).toEqual({
+      "access-control-allow-origin": SHOP,
+      "access-control-expose-headers": expect.any(String),
+      "access-control-allow-methods": methods,
+      "access-control-allow-headers": "Authorization, Content-Type, Idempotency-Key, X-Request-Id",
+      "access-control-max-age": "86400",
+    });
+    expect([hasVary(reply.headers), reply.headers.get("x-content-type-options")]).toEqual([true, "nosniff"]);
+    expect(service.answers.at(-1)).toMatchObject({ operation: "preflight", status: 204, error: undefined });
+  });
+
+  it.each(STRANGERS)("is told 405 and nothing else when its origin is %p", async (origin) => {
+    const reply = await api.send("OPTIONS", "/plants", question(origin));
+    expect([reply.error, reply.headers.get("allow"), corsHeaders(reply.headers)]).toEqual([
+      40500,
+      "GET, HEAD, POST",
+      {},
+    ]);
+  });
+
+  it("is told 404 about a path that is none", async () => {
+    expect((await api.send("OPTIONS", "/nope", question(SHOP))).error).toBe(40401);
+  });
+
+  it("is never told that it may send cookies", async () => {
+    for (const method of ["OPTIONS", "GET"]) {
+      const { headers } = await api.send(method, "/plants", question(SHOP));
+      expect(headers.get("access-control-allow-credentials")).toBeNull();
+    }
+  });
+
+  it("is told nothing where no origin is listed", async () => {
+    for (const origin of [SHOP, LAB, "null"]) {
+      for (const method of ["OPTIONS", "GET"]) {
+        const response = await fetch(`${closed.url}/plants`, { method, ...question(origin) });
+        expect([response.status, corsHeaders(response.headers)]).toEqual([method === "GET" ? 401 : 405, {}]);
+        expect(hasVary(response.headers)).toBe(false);
+      }
+    }
+  });
+});

@@ -1,0 +1,196 @@
+import { afterEach, describe, expect, it, mock, spyOn } from "bun:test";
+import { BlockList } from "node:net";
+import { mintSecret } from "../../src/domain/token.ts";
+import type { GateOptions } from "../../src/http/auth.ts";
+import { networkOf } from "../../src/http/client-address.ts";
+import { RateLimiter } from "../../src/http/rate-limit.ts";
+import { Api, type Reply } from "../support/api.ts";
+import { newOwner, type Service, startService } from "../support/service.ts";
+
+let services: Service[] = [];
+afterEach(async () => {
+  mock.restore();
+  await Promise.all(services.map((service) => service.stop()));
+  services = [];
+});
+
+async function start(gate: Partial<GateOptions>): Promise<{ service: Service; api: Api }> {
+  const service = await startService({ server: gate });
+  services.push(service);
+  return { service, api: await Api.of(service) };
+}
+
+/** Stops the clock that the limits go by; the result moves it on. */
+function stopClock(): (byMs: number) => void {
+  const clock = spyOn(performance, "now");
+  let nowMs = 1_000_000;
+  clock.mockImplementation(() => nowMs);
+  return (byMs) => {
+    nowMs += byMs;
+  };
+}
+
+const limitOf = ({ status, error, headers }: Reply) => [
+  status,
+  error,
+  ...["retry-after", "ratelimit", "ratelimit-policy"].map((name) => headers.get(name)),
+];
+
+describe("invalid tokens of one address", () => {
+  const failureQuota = { amount: 3, windowMs: 60_000 };
+  const GUESSES = ["", "x", "plt_x", mintSecret(), mintSecret(), "eyJh.e30.x"];
+
+  it("are told 429 beyond the limit, and when to try again", async () => {
+    const pass = stopClock();
+    const { api } = await start({ failureQuota });
+    for (const guess of GUESSES.slice(0, 3)) expect((await api.list(guess)).error).toBe(40101);
+    const refused = (seconds: number) => [
+      ...[429, 42900, String(seconds)],
+      ...[`"invalid-tokens";r=0;t=${seconds}`, '"invalid-tokens";q=3;w=60'],
+    ];
+    for (const guess of GUESSES) expect(limitOf(await api.list(guess))).toEqual(refused(20));
+    pass(19_500);
+    expect(limitOf(await api.delete(mintSecret(), 1))).toEqual(refused(1));
+    pass(500);
+    expect((await api.list(mintSecret())).error).toBe(40101);
+    expect((await api.list(mintSecret())).error).toBe(42900);
+  });
+
+  it("never stand in the way of a good token, known or new, from the same address", async () => {
+    const { service, api } = await start({ failureQuota });
+    const known = await service.token();
+    for (let round = 0; round < 20; round++) {
+      await api.list(mintSecret());
+      expect((await api.list(known)).status).toBe(200);
+      expect((await api.list(await service.token())).status).toBe(200);
+    }
+    expect((await api.list(mintSecret())).error).toBe(42900);
+  });
+
+  it("are the only failures that count", async () => {
+    const { service, api } = await start({ failureQuota });
+    const reader = await service.token({ scopes: ["plants:read"] });
+    for (let round = 0; round < 5; round++) {
+      expect((await api.send("GET", "/plants")).error).toBe(40100);
+      expect((await api.delete(reader, 1)).error).toBe(40300);
+      expect((await api.list(reader, "?limit=0")).error).toBe(40006);
+      expect((await api.send("GET", "/nope", { token: "x" })).error).toBe(40401);
+    }
+    expect((await api.list("x")).error).toBe(40101);
+  });
+
+  it("are counted for the proxy when none is trusted, whatever X-Forwarded-For says", async () => {
+    const { api } = await start({ failureQuota });
+    const errors: (number | undefined)[] = [];
+    for (let n = 1; n <= 4; n++) {
+      const headers = { "X-Forwarded-For": `192.0.2.${n}`, Forwarded: `for=192.0.2.${n}` };
+      errors.push((await api.send("GET", "/plants", { token: "x", headers })).error);
+    }
+    expect(errors).toEqual([40101, 40101, 40101, 42900]);
+  });
+
+  it("are counted for the last address before the trusted proxies", async () => {
+    const proxies = new BlockList();
+    proxies.addAddress("127.0.0.1");
+    proxies.addSubnet("10.0.0.0", 8);
+    const { api } = await start({ failureQuota: { amount: 1, windowMs: 60_000 }, proxies });
+    const tell = async (forwardedFor: string) =>
+      (await api.send("GET", "/plants", { token: "x", headers: { "X-Forwarded-For": forwardedFor } })).error;
+    expect(await tell("192.0.2.1")).toBe(40101);
+    for (const same of ["192.0.2.1", "192.0.2.99, 192.0.2.1", "10.9.9.9,192.0.2.1,10.1.2.3", "x, 192.0.2.1"])
+      expect([same, await tell(same)]).toEqual([same, 42900]);
+    for (const other of ["192.0.2.2", "192.0.2.1, 192.0.2.3", "2001:db8::1", "x", "10.1.2.3", "192.0.2.1, x, 10.0.0.1"])
+      expect([other, await tell(other)]).toEqual([other, 40101]);
+    expect(await tell("2001:db8::ffff:1")).toBe(42900);
+    expect(await tell("2001:db8:0:1::1")).toBe(40101);
+  });
+});
+
+describe("an address", () => {
+  it.each([
+    ["192.0.2.1", "192.0.2.1"],
+    ["::ffff:192.0.2.1", "192.0.2.1"],
+    ["::FFFF:192.0.2.1", "192.0.2.1"],
+    ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2"],
+    ["2001:0DB8:0001:2::", "2001:db8:1:2"],
+    ["2001:db8::5:6:7:8:9", "2001:db8:0:5"],
+    ["2001:db8::9", "2001:db8:0:0"],
+    ["::1", "0:0:0:0"],
+    ["::", "0:0:0:0"],
+    ["fe80::1%eth0", "fe80:0:0:0"],
+    ["64:ff9b::192.0.2.1", "64:ff9b:0:0"],
+  ])("%s is counted as %s", (address, network) => {
+    expect(networkOf(address)).toBe(network);
+  });
+});
+
+describe("requests of one token", () => {
+  const requestQuota = { amount: 100, windowMs: 1_000 };
+
+  it("are told 429 beyond the limit, while other tokens of the owner go on", async () => {
+    const pass = stopClock();
+    const { service, api } = await start({ requestQuota });
+    const owner = newOwner();
+    const [greedy, modest] = [await service.token({ owner }), await service.token({ owner })];
+    for (let n = 0; n < 100; n++) expect((await api.list(greedy)).status).toBe(200);
+    const refused = [429, 42900, "1", '"requests";r=0;t=1', '"requests";q=100;w=1'];
+    expect(limitOf(await api.list(greedy))).toEqual(refused);
+    expect(limitOf(await api.create(greedy, { id: 1, name: "x" }))).toEqual(refused);
+    expect((await api.list(modest)).text).toBe("[]");
+    pass(10);
+    expect((await api.list(greedy)).status).toBe(200);
+    expect(limitOf(await api.list(greedy))).toEqual(refused);
+  });
+
+  it("count also when they fail", async () => {
+    stopClock();
+    const { service, api } = await start({ requestQuota: { amount: 2, windowMs: 1_000 } });
+    const token = await service.token({ scopes: ["plants:read"] });
+    const errors = [await api.list(token, "?limit=0"), await api.delete(token, 1), await api.list(token)];
+    expect(errors.map(({ error }) => error)).toEqual([40006, 40300, 42900]);
+  });
+
+  it("are not limited on paths that are open to all", async () => {
+    const { service, api } = await start({ requestQuota: { amount: 1, windowMs: 1_000 } });
+    const token = await service.token();
+    for (let n = 0; n < 5; n++) expect((await api.send("GET", "/livez", { token })).status).toBe(200);
+  });
+});
+
+describe("a quota", () => {
+  const isTaken = (limiter: RateLimiter, key: string, nowMs: number): boolean => {
+    try {
+      limiter.take(key, nowMs, "");
+      return true;
+    } catch {
+      return false;
+    }
+  };
+
+  it.each([
+    [1, 1_000],
+    [7, 1_000],
+    [600, 60_000],
+    [999, 3_600_000],
+  ])("of %d in %d ms is had at once, and comes back evenly", (amount, windowMs) => {
+    const limiter = new RateLimiter("test", { amount, windowMs });
+    const takenAt = (nowMs: number) => {
+      let taken = 0;
+      while (isTaken(limiter, "key", nowMs)) taken++;
+      return taken;
+    };
+    expect(takenAt(5)).toBe(amount);
+    for (let step = 1; step <= amount; step++) {
+      expect(takenAt(5 + ((step - 0.5) * windowMs) / amount)).toBe(0);
+      expect(takenAt(5 + (step * windowMs) / amount)).toBe(1);
+    }
+    expect(takenAt(5 + 10 * windowMs)).toBe(amount);
+  });
+
+  it("is kept for a bounded number of keys", () => {
+    const limiter = new RateLimiter("test", { amount: 1, windowMs: 1_000 });
+    expect([isTaken(limiter, "key", 0), isTaken(limiter, "key", 0)]).toEqual([true, false]);
+    for (let n = 0; n < 100_000; n++) limiter.take(`other ${n}`, 0, "");
+    expect(isTaken(limiter, "key", 0)).toBe(true);
+  });
+});

@@ -1,0 +1,409 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, mock, setSystemTime, spyOn } from "bun:test";
+import { base64url, CompactEncrypt, exportSPKI, importJWK, type JWTPayload, SignJWT } from "jose";
+import { Issuer } from "../src/issuer.ts";
+import { Api } from "./support/api.ts";
+import { newKey, Provider, type SigningKey } from "./support/issuer.ts";
+import { createToken, run, startProgram } from "./support/program.ts";
+import { type Service, startService, temporaryFolder } from "./support/service.ts";
+
+const provider = new Provider();
+let service: Service;
+let api: Api;
+let key: SigningKey;
+
+const newIssuer = (options: Partial<ConstructorParameters<typeof Issuer>[0]> = {}): Issuer =>
+  new Issuer({
+    issuer: provider.issuer,
+    audience: provider.audience,
+    jwksUrl: provider.jwksUrl,
+    ownerClaim: "sub",
+    ownerPrefix: "jwt:",
+    ...options,
+  });
+
+beforeAll(async () => {
+  key = await newKey("first");
+  provider.keys = [key];
+  service = await startService({ issuer: newIssuer() });
+  api = await Api.of(service);
+});
+afterAll(() => Promise.all([service.stop(), provider.stop()]));
+afterEach(() => {
+  mock.restore();
+  setSystemTime();
+  provider.fault = undefined;
+  provider.keys = [key];
+});
+
+const statusOf = async (token: string): Promise<number> => (await api.list(token)).status;
+const inSeconds = (seconds: number): number => Math.floor(Date.now() / 1_000) + seconds;
+
+const now = performance.now.bind(performance);
+let passedMs = 0;
+beforeEach(() => {
+  spyOn(performance, "now").mockImplementation(() => now() + passedMs);
+});
+
+/** Moves the clock on by which waits are measured: it never goes back. */
+function pass(ms: number): void {
+  passedMs += ms;
+}
+
+describe("a token of the identity provider", () => {
+  it.each(["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"])(
+    "lets its owner in when it is signed with %s",
+    async (alg) => {
+      const other = await newKey(alg, alg);
+      provider.keys = [key, other];
+      pass(1_000);
+      expect(await statusOf(await provider.token({}, other))).toBe(200);
+    },
+  );
+
+  it("acts for an owner of its own, whom only a token for that very name shares", async () => {
+    const [ann, jwtAnn] = [await service.token({ owner: "ann" }), await service.token({ owner: "jwt:ann" })];
+    const token = await provider.token({ sub: "ann" });
+    expect((await api.create(token, { id: 7, name: "Iris" })).status).toBe(200);
+    expect([await api.ids(token), await api.ids(jwtAnn), await api.ids(ann)]).toEqual([["7"], ["7"], []]);
+    expect(await api.ids(await provider.token({ sub: "bob" }))).toEqual([]);
+    expect((await api.delete(token, 7)).status).toBe(204);
+  });
+
+  it("acts for whom the claim of the settings names", async () => {
+    const issuer = newIssuer({ ownerClaim: "https://example.org/team", ownerPrefix: "" });
+    const token = await provider.token({ "https://example.org/team": "garden" });
+    expect(await issuer.authenticate(token)).toMatchObject({ owner: "garden" });
+    expect(await issuer.authenticate(await provider.token())).toBeUndefined();
+  });
+
+  const SCOPES: [claims: Record<string, unknown>, read: number, write: number][] = [
+    [{ scope: "plants:read" }, 200, 403],
+    [{ scope: "plants:write" }, 403, 400],
+    [{ scope: undefined, scp: "openid plants:read" }, 200, 403],
+    [{ scope: undefined, scp: ["plants:read", "plants:write"] }, 200, 400],
+    [{ scope: undefined }, 403, 403],
+    [{ scope: "" }, 403, 403],
+    [{ scope: "openid plants:* plants: PLANTS:READ plants:readplants:write" }, 403, 403],
+    [{ scope: "plants:read,plants:write" }, 403, 403],
+    [{ scope: ["plants:read plants:write"] as never }, 403, 403],
+    [{ scope: { "plants:read": true } as never, scp: ["plants:read"] }, 403, 403],
+    [{ scope: undefined, scopes: "plants:read", roles: ["plants:write"] }, 403, 403],
+  ];
+  it.each(SCOPES)("may do what its scopes say: %p", async (claims, read, write) => {
+    const token = await provider.token(claims);
+    expect([(await api.list(token)).status, (await api.create(token, {})).status]).toEqual([read, write]);
+  });
+
+  it("may be for others too, and may be as far off as the clocks", async () => {
+    for (const claims of [{ aud: ["shop", "plants"] }, { exp: inSeconds(-5) }, { nbf: inSeconds(5) }])
+      expect(await statusOf(await provider.token(claims))).toBe(200);
+  });
+
+  it.each<[what: string, claims: () => Record<string, unknown>]>([
+    ["has expired", () => ({ exp: inSeconds(-15) })],
+    ["never expires", () => ({ exp: undefined })],
+    ["expires some time", () => ({ exp: "tomorrow" as never })],
+    ["is not valid yet", () => ({ nbf: inSeconds(15) })],
+    ["is of another issuer", () => ({ iss: "https://id.example" })],
+    ["is of no issuer", () => ({ iss: undefined })],
+    ["is of several issuers", () => ({ iss: ["https://id.example/"] as never })],
+    ["is for another audience", () => ({ aud: "shop" })],
+    ["is for other audiences", () => ({ aud: ["shop", "plants2", "PLANTS"] })],
+    ["is for no audience", () => ({ aud: undefined })],
+    ["names no owner", () => ({ sub: undefined })],
+    ["names an owner without a name", () => ({ sub: "" })],
+    ["names a number", () => ({ sub: 5 as never })],
+    ["names several owners", () => ({ sub: ["ann"] as never })],
+    ["names an owner with a control character", () => ({ sub: "ann\u0000" })],
+    ["names an owner that is too long", () => ({ sub: "x".repeat(252) })],
+  ])("is refused when it %s", async (_what, claims) => {
+    expect((await api.list(await provider.token(claims()))).error).toBe(40101);
+  });
+
+  it("is refused when it is too long to be read", async () => {
+    const padded = async (length: number) => provider.token({ padding: "x".repeat(length) });
+    const rest = (await padded(0)).length;
+    const long = await padded(Math.floor(((8_192 - rest) * 3) / 4) - 3);
+    expect([long.length <= 8_192, await statusOf(long)]).toEqual([true, 200]);
+    const tooLong = await padded(Math.ceil(((8_192 - rest) * 3) / 4) + 3);
+    expect([tooLong.length > 8_192, await statusOf(tooLong)]).toEqual([true, 401]);
+  });
+});
+
+describe("a forged token", () => {
+  const encode = (value: unknown): string => base64url.encode(JSON.stringify(value));
+  const split = async (): Promise<[string, string, string]> =>
+    (await provider.token()).split(".") as [string, string, string];
+  const publicKeys = async (): Promise<Uint8Array[]> => {
+    const spki = await exportSPKI(
+      (await importJWK(key.publicJwk as never, key.alg, { extractable: true })) as CryptoKey,
+    );
+    const texts = [spki, spki.trim(), JSON.stringify(key.publicJwk), String(key.publicJwk["x"])];
+    return texts.map((text) => new TextEncoder().encode(text));
+  };
+
+  it("is refused when it is signed in a way that is not asked for, though the provider has that key", async () => {
+    const other = await newKey("other", "ML-DSA-44");
+    provider.keys = [key, other];
+    pass(1_000);
+    expect(await statusOf(await provider.token({}, other))).toBe(401);
+  });
+
+  const FORGERIES: [what: string, forge: () => Promise<string[]>][] = [
+    [
+      "is not signed",
+      async () => {
+        const [, payload, signature] = await split();
+        return ["none", "None", "NONE", "", undefined].flatMap((alg) => [
+          `${encode({ alg })}.${payload}.`,
+          `${encode({ alg, kid: "first" })}.${payload}.${signature}`,
+        ]);
+      },
+    ],
+    [
+      "is signed with the public key as a secret",
+      async () => {
+        const claims = JSON.parse(new TextDecoder().decode(base64url.decode((await split())[1]))) as JWTPayload;
+        const secrets = await publicKeys();
+        return Promise.all(
+          secrets.flatMap((secret) =>
+            ["HS256", "HS384", "HS512"].map((alg) =>
+              new SignJWT(claims)
+                .setProtectedHeader({ alg, kid: "first" })
+                .sign(Buffer.concat([secret, Buffer.alloc(64)])),
+            ),
+          ),
+        );
+      },
+    ],
+    [
+      "is signed with a key of the forger's own, wherever it says that key is",
+      async () => {
+        const own = await newKey("first");
+        const jwksUrl = provider.jwksUrl;
+        const headers = [
+          {},
+          { jwk: own.publicJwk },
+          { jku: jwksUrl },
+          { x5u: jwksUrl },
+          { kid: "../keys" },
+          { kid: "" },
+        ];
+        return Promise.all(headers.map((header) => provider.token({}, own, header)));
+      },
+    ],
+    [
+      "says another algorithm",
+      async () => {
+        const [, payload, signature] = await split();
+        return ["ES384", "RS256", "EdDSA", "es256"].map(
+          (alg) => `${encode({ alg, kid: "first" })}.${payload}.${signature}`,
+        );
+      },
+    ],
+    [
+      "was changed",
+      async () => {
+        const [header, , signature] = await split();
+        const payload = encode({
+          iss: provider.issuer,
+          aud: "plants",
+          sub: "root",
+          exp: inSeconds(99),
+          scope: "plants:read",
+        });
+        return [`${header}.${payload}.${signature}`];
+      },
+    ],
+    [
+      "needs what nobody understands",
+      async () => [
+        await new SignJWT({ iss: provider.issuer, aud: "plants", sub: "ann", exp: inSeconds(99), scope: "plants:read" })
+          .setProtectedHeader({ alg: "ES256", kid: "first", crit: ["exp"], exp: 1 } as never)
+          .sign(key.privateKey, { crit: { exp: true } }),
+      ],
+    ],
+    [
+      "is encrypted",
+      async () => [
+        await new CompactEncrypt(new TextEncoder().encode(await provider.token()))
+          .setProtectedHeader({ alg: "dir", enc: "A256GCM", cty: "JWT" })
+          .encrypt(new Uint8Array(32)),
+      ],
+    ],
+    [
+      "lacks a part or has one too many",
+      async () => {
+        const [header, payload, signature] = await split();
+        const parts = [`${header}.${payload}`, `${header}..${signature}`, `.${payload}.${signature}`, "..", "."];
+        return [...parts, `${header}.${payload}.${signature}.`, `${header}.${payload}.${signature}.x`];
+      },
+    ],
+  ];
+
+  it.each(FORGERIES)("is refused when it %s", async (_what, forge) => {
+    for (const token of await forge()) expect([token, (await api.list(token)).error]).toEqual([token, 40101]);
+  });
+
+  it("is refused wherever one character was changed", async () => {
+    const token = await provider.token();
+    const characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    // The last character has bits that stand for nothing.
+    for (let place = 0; place < token.length - 1; place++) {
+      const other = characters[(characters.indexOf(token.charAt(place)) + 32) % 64];
+      const forged = token.slice(0, place) + other + token.slice(place + 1);
+      expect([place, await statusOf(forged)]).toEqual([place, 401]);
+    }
+  });
+});
+
+describe("the keys of the identity provider", () => {
+  it("are asked for when a token names a new one, and once a second at most", async () => {
+    await api.list(await provider.token());
+    const [second, stranger] = [await newKey("second"), await newKey("stranger")];
+    pass(1_000);
+    provider.keys = [key, second];
+    const before = provider.asked;
+    expect(await statusOf(await provider.token({}, second))).toBe(200);
+    expect(provider.asked).toBe(before + 1);
+    pass(999);
+    const nowMs = performance.now();
+    spyOn(performance, "now").mockReturnValue(nowMs);
+    const strangers = Array.from({ length: 50 }, (_, n) => provider.token({ jti: `${n}` }, stranger));
+    const statuses = await Promise.all((await Promise.all(strangers)).map(statusOf));
+    expect(new Set(statuses)).toEqual(new Set([401]));
+    expect(provider.asked).toBeLessThanOrEqual(before + 2);
+  });
+
+  it("are no longer trusted ten minutes after they are withdrawn", async () => {
+    const [old, next] = [await newKey("old"), await newKey("next")];
+    provider.keys = [old];
+    const issuer = newIssuer();
+    const first = await provider.token({ jti: "1" }, old);
+    expect(await issuer.authenticate(first)).toBeDefined();
+    provider.keys = [next];
+    pass(599_000);
+    expect(await issuer.authenticate(await provider.token({ jti: "2" }, old))).toBeDefined();
+    pass(1_001);
+    expect(await issuer.authenticate(await provider.token({ jti: "3" }, old))).toBeUndefined();
+    setSystemTime(new Date(Date.now() + 60_000));
+    expect(await issuer.authenticate(first)).toBeUndefined();
+  });
+
+  const FAULTS: [what: string, fault: Exclude<Provider["fault"], undefined>][] = [
+    ["fails", () => new Response("", { status: 500 })],
+    ["is elsewhere", (path) => (path === "/keys" ? Response.redirect("/elsewhere") : undefined)],
+    ["answers no JSON", () => new Response("<html>")],
+    ["answers no keys", () => Response.json({ error: "maintenance" })],
+  ];
+
+  it.each(FAULTS)("keep working while the provider %s, and new ones are told 503", async (_what, fault) => {
+    const other = await newKey("other");
+    provider.keys = [key, other];
+    const issuer = newIssuer();
+    const withKey = await startService({ issuer });
+    const its = await Api.of(withKey);
+    const listAs = async (signer: SigningKey) => its.list(await provider.token({ jti: crypto.randomUUID() }, signer));
+    provider.fault = fault;
+    const reply = await listAs(key);
+    expect([reply.error, reply.headers.get("retry-after")]).toEqual([50300, "1"]);
+    provider.fault = undefined;
+    pass(1_000);
+    expect((await listAs(key)).status).toBe(200);
+
+    provider.fault = fault;
+    pass(1_000);
+    const third = await newKey("third");
+    const own = await withKey.token();
+    const replies = [await listAs(third), await listAs(key), await its.list(own), await its.list("eyJ.x.y")];
+    expect(replies.map(({ status }) => status)).toEqual([503, 200, 200, 401]);
+    pass(86_000_000);
+    expect((await listAs(key)).status).toBe(200);
+    pass(86_400_001);
+    expect((await listAs(key)).error).toBe(50300);
+    provider.fault = undefined;
+    provider.keys = [third];
+    pass(1_000);
+    expect([(await listAs(third)).status, (await listAs(key)).error]).toEqual([200, 40101]);
+    await withKey.stop();
+  });
+
+  it("are given up after three seconds when no answer comes", async () => {
+    const { promise: never } = Promise.withResolvers<Response>();
+    provider.fault = () => never;
+    await expect(newIssuer().authenticate(await provider.token())).rejects.toThrow("identity provider");
+  });
+});
+
+describe("a token that was verified", () => {
+  it("is not verified again for a minute, nor let in once it has expired", async () => {
+    const issuer = newIssuer();
+    const verify = spyOn(crypto.subtle, "verify");
+    const [short, long] = [await provider.token({ exp: inSeconds(20) }), await provider.token()];
+    for (const token of [short, long]) expect(await issuer.authenticate(token)).toBeDefined();
+    const count = verify.mock.calls.length;
+    const startMs = Date.now();
+    setSystemTime(new Date(startMs + 18_000));
+    for (const token of [short, long])
+      expect(issuer.authenticate(token)).toEqual({ owner: "jwt:ann", scopes: ["plants:read", "plants:write"] });
+    expect(verify).toHaveBeenCalledTimes(count);
+    setSystemTime(new Date(startMs + 31_000));
+    expect(await issuer.authenticate(short)).toBeUndefined();
+    setSystemTime(new Date(startMs + 61_000));
+    expect(await issuer.authenticate(long)).toBeDefined();
+    expect(verify).toHaveBeenCalledTimes(count + 2);
+  });
+
+  it("is forgotten when too many are, and verified again", async () => {
+    const issuer = newIssuer();
+    const first = await provider.token();
+    await issuer.authenticate(first);
+    for (let n = 0; n < 4_300; n++) {
+      await issuer.authenticate(await provider.token({ jti: String(n), padding: "x".repeat(5_700) }));
+    }
+    expect(issuer.authenticate(first)).toBeInstanceOf(Promise);
+  }, 60_000);
+});
+
+describe("serve with an identity provider", () => {
+  const folder = temporaryFolder();
+  afterAll(() => folder.remove());
+  const database = `sqlite:${folder.path}/plants.db`;
+  const settings = () => ["--issuer", provider.issuer, "--audience", provider.audience, "--jwks-url", provider.jwksUrl];
+
+  it("lets in both kinds of tokens, and logs neither", async () => {
+    const own = await createToken(database, "ann");
+    const limit = ["--rate-limit", "3/h", "--log", "requests"];
+    const program = await startProgram(["--database", database, ...settings(), ...limit]);
+    const list = async (token: string, path = "/plants") =>
+      (await fetch(program.url + path, { headers: { Authorization: `Bearer ${token}`, "X-Request-Id": token } }))
+        .status;
+    const [one, two] = [await provider.token({ jti: "1" }), await provider.token({ jti: "2" })];
+    expect([await list(own), await list(one), await list(two), await list(one, `/plants?x=${one}`)]).toEqual([
+      200, 200, 200, 200,
+    ]);
+    // Tokens of one owner share their quota: they follow each other every few minutes.
+    expect([await list(two), await list(own), await list(one, `/${one}`)]).toEqual([429, 200, 404]);
+    await program.stop();
+    const log = JSON.stringify(program.log());
+    expect(
+      one
+        .split(".")
+        .concat(own)
+        .filter((part) => log.includes(part)),
+    ).toEqual([]);
+  });
+
+  it.each(["--issuer", "--audience", "--jwks-url"])(
+    "needs all its settings: without %s it is a mistake",
+    async (flag) => {
+      const all = settings();
+      all.splice(all.indexOf(flag), 2);
+      const { exitCode, stderr } = await run(["serve", "--database", database, ...all]);
+      expect([exitCode, stderr]).toEqual([
+        2,
+        "plantstore: --issuer, --audience and --jwks-url go together: give all three, or none\n",
+      ]);
+    },
+  );
+});

@@ -1,0 +1,64 @@
+import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from "jose";
+
+/** What a test's identity provider has: a key, and what stands in its tokens unless a test says otherwise. */
+export interface SigningKey {
+  readonly kid: string;
+  readonly alg: string;
+  readonly privateKey: CryptoKey;
+  readonly publicJwk: Record<string, unknown>;
+}
+
+export async function newKey(kid: string, alg = "ES256"): Promise<SigningKey> {
+  const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
+  return { kid, alg, privateKey, publicJwk: { ...(await exportJWK(publicKey)), kid, alg, use: "sig" } };
+}
+
+/** An identity provider of one test's own: what it shows at its URL is what is in `keys`. */
+export class Provider {
+  readonly issuer = "https://id.example/";
+  readonly audience = "plants";
+  keys: SigningKey[] = [];
+  /** Requests that it has answered. */
+  asked = 0;
+  /** What it answers instead of its keys. */
+  fault: ((path: string) => Response | Promise<Response> | undefined) | undefined;
+  readonly #server: Bun.Server<undefined>;
+
+  constructor() {
+    this.#server = Bun.serve({
+      hostname: "127.0.0.1",
+      port: 0,
+      fetch: ({ url }) => {
+        this.asked++;
+        return (
+          this.fault?.(new URL(url).pathname) ?? Response.json({ keys: this.keys.map(({ publicJwk }) => publicJwk) })
+        );
+      },
+    });
+  }
+
+  get jwksUrl(): string {
+    return `${this.#server.url.origin}/keys`;
+  }
+
+  /** A token that is good for five minutes: `claims` replace what it has, or take away what is `undefined`. */
+  async token(
+    claims: Record<string, unknown> = {},
+    key = this.keys[0],
+    header: Record<string, unknown> = {},
+  ): Promise<string> {
+    if (key === undefined) throw new Error("the provider has no key");
+    const now = Math.floor(Date.now() / 1_000);
+    const payload = {
+      ...{ iss: this.issuer, aud: this.audience, sub: "ann", exp: now + 300 },
+      scope: "openid plants:read plants:write",
+      ...claims,
+    };
+    const defined = Object.fromEntries(Object.entries(payload).filter(([, value]) => value !== undefined));
+    return new SignJWT(defined).setProtectedHeader({ alg: key.alg, kid: key.kid, ...header }).sign(key.privateKey);
+  }
+
+  async stop(): Promise<void> {
+    await this.#server.stop(true);
+  }
+}

@@ -1,0 +1,226 @@
+import { afterAll, afterEach, describe, expect, it, spyOn } from "bun:test";
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { connect as connectTcp } from "node:net";
+import { join } from "node:path";
+import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
+import { CertificateFiles } from "../src/cli/certificate.ts";
+import { makeCertificate, type TestCertificate } from "./support/certificate.ts";
+import { createToken, type Program, run, startProgram } from "./support/program.ts";
+import { temporaryFolder } from "./support/service.ts";
+
+const TIMEOUT_MS = 60_000;
+const first = makeCertificate("first");
+const second = makeCertificate("second");
+
+const folder = temporaryFolder();
+afterAll(() => folder.remove());
+let started: Program[] = [];
+afterEach(async () => {
+  await Promise.all(started.map((program) => program.stop("SIGKILL")));
+  started = [];
+});
+
+let folders = 0;
+
+/** A folder with a certificate and a database of its own. */
+function newFiles({ cert, key }: TestCertificate) {
+  const path = join(folder.path, String(++folders));
+  mkdirSync(path);
+  const files = { cert: join(path, "tls.crt"), key: join(path, "tls.key") };
+  writeFileSync(files.cert, cert);
+  writeFileSync(files.key, key);
+  return { ...files, path, database: `sqlite:${path}/plants.db` };
+}
+
+async function start(files: { cert: string; key: string; database: string }): Promise<Program> {
+  const tls = ["--tls-cert", files.cert, "--tls-key", files.key];
+  const program = await startProgram(["--database", files.database, ...tls]);
+  started.push(program);
+  return program;
+}
+
+const portOf = ({ url }: Program): number => Number(new URL(url).port);
+
+/** A connection, and the name in the certificate that it was shown. */
+function open(program: Program, options: ConnectionOptions = {}): Promise<{ socket: TLSSocket; name: string }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ socket: TLSSocket; name: string }>();
+  const socket = connect({ port: portOf(program), host: "127.0.0.1", rejectUnauthorized: false, ...options }, () =>
+    resolve({ socket, name: String(socket.getPeerCertificate().subject.CN) }),
+  );
+  socket.on("error", reject);
+  return promise;
+}
+
+async function nameOf(program: Program): Promise<string> {
+  const { socket, name } = await open(program);
+  socket.destroy();
+  return name;
+}
+
+describe("a server with a certificate", () => {
+  it("speaks TLS, tells so, and asks browsers to stay with it", async () => {
+    const program = await start(newFiles(first));
+    expect(program.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
+    expect(await nameOf(program)).toBe("first");
+    for (const [path, status] of [
+      ["/livez", 200],
+      ["/plants", 401],
+      ["/nope", 404],
+      ["/docs", 200],
+    ] as const) {
+      const response = await fetch(program.url + path, { tls: { ca: first.cert } });
+      expect([response.status, response.headers.get("Strict-Transport-Security")]).toEqual([
+        status,
+        "max-age=31536000",
+      ]);
+    }
+    await expect(fetch(`${program.url}/livez`, { tls: { ca: second.cert } })).rejects.toThrow();
+    expect(program.adminUrl).toStartWith("http://");
+  });
+
+  it("answers nothing without TLS", async () => {
+    const program = await start(newFiles(first));
+    expect(await tell(program, Buffer.from("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"))).toBe("");
+  });
+
+  it("refuses what is older than TLS 1.2", async () => {
+    const program = await start(newFiles(first));
+    const hello = (minor: number) =>
+      Buffer.concat([
+        Buffer.from([0x16, 3, 1, 0, 45, 1, 0, 0, 41, 3, minor]),
+        Buffer.alloc(32, 7),
+        // No session, the cipher suite TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, no compression.
+        Buffer.from([0, 0, 2, 0xc0, 0x2f, 1, 0]),
+      ]);
+    const alert = "\x15\x03\x01\x00\x02\x02\x46";
+    expect([await tell(program, hello(1)), await tell(program, hello(2))]).toEqual([alert, alert]);
+    expect(await tell(program, hello(3))).not.toEndWith(alert.slice(-1));
+    for (const version of ["TLSv1.2", "TLSv1.3"] as const) {
+      const { socket } = await open(program, { minVersion: version, maxVersion: version });
+      expect(socket.getProtocol()).toBe(version);
+      socket.destroy();
+    }
+  });
+
+  /** What comes back for these bytes until the server hangs up. */
+  function tell(program: Program, bytes: Uint8Array): Promise<string> {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const socket = connectTcp(portOf(program), "127.0.0.1", () => socket.write(bytes));
+    let answer = "";
+    socket.on("data", (chunk) => {
+      answer += chunk.toString("latin1");
+    });
+    socket.on("error", () => {});
+    socket.on("close", () => resolve(answer));
+    return promise;
+  }
+
+  it(
+    "shows the new one when the files change, and finishes what it was asked before",
+    async () => {
+      const files = newFiles(first);
+      const token = await createToken(files.database, "ann");
+      const program = await start(files);
+      const { socket } = await open(program);
+      const body = '{"id":1,"name":"Clarkia"}';
+      socket.write(
+        `POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 9)}`,
+      );
+      const metrics = async () => (await fetch(`${program.adminUrl}/metrics`)).text();
+      while (!(await metrics()).includes("plantstore_http_requests_pending 1"));
+      writeFileSync(files.cert, second.cert);
+      writeFileSync(files.key, second.key);
+      await program.logged("certificate replaced");
+      expect(await nameOf(program)).toBe("second");
+      expect(await metrics()).toContain("plantstore_http_requests_pending 1");
+      const answer = new Promise<string>((resolve) => socket.once("data", (chunk) => resolve(String(chunk))));
+      socket.write(body.slice(9));
+      expect(await answer).toStartWith("HTTP/1.1 200 OK\r\n");
+      expect(await program.stop()).toBe(0);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    "follows links that are switched at once, and keeps the old one while the new one cannot be used",
+    async () => {
+      const files = newFiles(first);
+      const [good, bad] = [newFiles(second), newFiles({ cert: second.cert, key: first.key })];
+      const links = { cert: join(files.path, "live/tls.crt"), key: join(files.path, "live/tls.key") };
+      const switchTo = (path: string) => {
+        symlinkSync(path, join(files.path, "next"));
+        renameSync(join(files.path, "next"), join(files.path, "live"));
+      };
+      switchTo(files.path);
+      const program = await start({ ...links, database: files.database });
+      switchTo(bad.path);
+      await program.logged("KEY_VALUES_MISMATCH");
+      expect(await nameOf(program)).toBe("first");
+      rmSync(bad.cert);
+      await program.logged("ENOENT");
+      expect(await nameOf(program)).toBe("first");
+      switchTo(good.path);
+      await program.logged("certificate replaced");
+      expect(await nameOf(program)).toBe("second");
+      const events = program.log().map(({ msg }) => msg);
+      expect(events).toEqual([
+        "serving",
+        "certificate not replaced",
+        "certificate not replaced",
+        "certificate replaced",
+      ]);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe("a certificate that cannot be used", () => {
+  const good = newFiles(first);
+  const mixed = newFiles({ cert: second.cert, key: first.key });
+  const none = newFiles({ cert: "none", key: "none" });
+
+  it.each([
+    ["it is of another key", mixed.cert, mixed.key, "KEY_VALUES_MISMATCH"],
+    ["it is none", none.cert, good.key, "PEM"],
+    ["its key is none", good.cert, none.key, "PEM"],
+    ["it is not there", `${good.cert}.old`, good.key, "no such file"],
+    ["its key is not there", good.cert, `${good.key}.old`, "no such file"],
+  ])("stops the start in one line when %s", async (_what, cert, key, reason) => {
+    const { exitCode, stdout, stderr } = await run(["serve", "--tls-cert", cert, "--tls-key", key]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+    expect(stderr).toStartWith(`plantstore: cannot use the certificate ${cert} with the key ${key}: `);
+    expect(stderr).toContain(reason);
+    expect(stderr.trim().split("\n")).toHaveLength(1);
+  });
+
+  it("is told of once for each reason, however often the files are read", () => {
+    const files = newFiles(first);
+    const ticks = spyOn(globalThis, "setInterval").mockReturnValue(0 as never);
+    const heard: string[] = [];
+    CertificateFiles.open({ tlsCert: files.cert, tlsKey: files.key })?.watch({
+      onChange: ({ cert }) => heard.push(cert),
+      onFault: ({ message }) => heard.push(message),
+    });
+    const [[tick]] = ticks.mock.calls as unknown as [[() => void]];
+    ticks.mockRestore();
+    const keys = [first.key, "none", "none", second.key, second.key, "none", first.key, "none", first.key];
+    for (const key of keys) {
+      writeFileSync(files.key, key);
+      for (let n = 0; n < 3; n++) tick();
+    }
+    const faults = ["NO_START_LINE", "KEY_VALUES_MISMATCH", "NO_START_LINE", "NO_START_LINE"];
+    expect(heard.map((each) => faults.find((fault) => each.includes(fault)) ?? each)).toEqual(faults);
+    writeFileSync(files.cert, second.cert);
+    writeFileSync(files.key, second.key);
+    for (let n = 0; n < 3; n++) tick();
+    expect(heard.slice(faults.length)).toEqual([second.cert]);
+  });
+
+  it.each(["--tls-cert", "--tls-key"])("is a mistake in the call when only %s is given", async (flag) => {
+    const { exitCode, stderr } = await run(["serve", flag, good.cert]);
+    expect([exitCode, stderr]).toEqual([
+      2,
+      "plantstore: --tls-cert and --tls-key go together: give both, or neither\n",
+    ]);
+  });
+});
