@@ -1,5 +1,6 @@
 import { ACCESS_SETTINGS } from "./access-settings.ts";
 import { LOG_CHOICES } from "./log.ts";
+import { parseDatabase, parseDuration, parseHost, parseInteger, parsePort } from "./setting-values.ts";
 
 /** A mistake in how the program was called: it ends with the exit code 2. */
 export class UsageError extends Error {
@@ -221,31 +222,4 @@ export function readConfig<Name extends SettingName>(
   });
   if (faults.length > 0) throw new UsageError(faults.join("; "));
   return Object.fromEntries(values) as Config<Name>;
-}
-
-/** Milliseconds of a duration like `500ms`, `30s`, `15m`, `12h` or `30d`; `undefined` when it is none or out of bounds. */
-export function parseDuration(text: string, minMs: number, maxMs: number): number | undefined {
-  const [, amount, unit] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) ?? [];
-  const milliseconds = Number(amount) * (UNIT_MS[unit ?? ""] ?? Number.NaN);
-  return milliseconds >= minMs && milliseconds <= maxMs ? milliseconds : undefined;
-}
-
-const UNIT_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
-
-function parseDatabase(text: string): string | undefined {
-  if (/^sqlite:(?!:memory:).+/.test(text)) return text;
-  const isServer = /^postgres(ql)?:\/\//.test(text) && URL.canParse(text);
-  return isServer && /^\/([^%/]|%[0-9a-fA-F]{2})+$/.test(new URL(text).pathname) ? text : undefined;
-}
-
-function parseHost(text: string): string | undefined {
-  return /^[\w.:-]+$/.test(text) ? text : undefined;
-}
-
-function parsePort(text: string): number | undefined {
-  return parseInteger(text, 0, 65_535);
-}
-
-function parseInteger(text: string, min: number, max: number): number | undefined {
-  return /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined;
 }

@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import { parseDuration, readConfig, UsageError } from "../config.ts";
+import { readConfig, UsageError } from "../config.ts";
 import {
   isPlainText,
   isValid,
@@ -10,6 +10,7 @@ import {
   type Token,
   tokenId,
 } from "../domain/token.ts";
+import { parseDuration } from "../setting-values.ts";
 import { openStorage } from "../storage/open.ts";
 import { Tokens } from "../tokens.ts";
 import { command } from "./command.ts";
