@@ -262,7 +262,7 @@ describe("plantstore check", () => {
     const token = await createToken(`sqlite:${path}`, "ann", ["--scopes", "plants:write"]);
     const program = await start(path);
     const client = clientOf(program, token);
-    const names = ["x", "\u{1f33f}".repeat(1_024), "\ufeffmark", "e\u0301 \u2028", "\uffff\ufffd"];
+    const names = ["\ufeff", "\u{1f33f}".repeat(1_024), "\ufeffmark", "e\u0301 \u2028", "\uffff\ufffd"];
     for (const [n, name] of names.entries()) {
       const plant = { id: BigInt(n) - 2n, name, ...(n % 2 === 0 ? {} : { tag: "" }) };
       await client.createPlant(plant, { idempotencyKey: "!~".repeat(127) });

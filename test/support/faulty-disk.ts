@@ -20,7 +20,7 @@ const FAULTS: Record<string, Fault> = {
     begin(path) {
       // Without a handler the signal that comes with each refusal would end the process.
       process.on("SIGXFSZ", () => {});
-      limitFiles(BigInt(statSync(`${path}-wal`).size));
+      limitFiles(BigInt(Math.min(statSync(path).size, statSync(`${path}-wal`).size)));
     },
     end: () => limitFiles(unlimited),
   },
