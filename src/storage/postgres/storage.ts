@@ -6,6 +6,7 @@ import type { InsertOutcome, PlantRange, Storage } from "../storage.ts";
 import type { ServerOptions } from "./connection.ts";
 import { migrate } from "./migrations.ts";
 import { Pool } from "./pool.ts";
+import { Reader } from "./reader.ts";
 import { Writer } from "./writer.ts";
 import { type Insert, insertPlants, removePlants } from "./writes.ts";
 
@@ -47,6 +48,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
 /** Reads and writes have connections of their own, so that no read waits for a commit. */
 class PostgresStorage implements Storage {
   readonly #reads: Pool;
+  readonly #reader: Reader;
   readonly #writes: Pool;
   readonly #inserts: Writer<Insert, InsertOutcome>;
   readonly #removals: Writer<{ readonly id: PlantId }, boolean>;
@@ -54,6 +56,7 @@ class PostgresStorage implements Storage {
   constructor(options: PostgresOptions) {
     const writeConnections = Math.max(1, Math.floor(options.poolSize * 0.4));
     this.#reads = new Pool(options, options.poolSize - writeConnections);
+    this.#reader = new Reader(this.#reads);
     this.#writes = new Pool(options, writeConnections);
     const shared = { maxGroups: writeConnections, timeoutMs: options.queryTimeoutMs };
     this.#inserts = new Writer({
@@ -84,8 +87,8 @@ class PostgresStorage implements Storage {
     const first = after === undefined ? ID_MIN : after + 1n;
     const rows =
       tag === undefined
-        ? await this.#reads.query<PlantRow>(SELECT_PLANTS, [owner, first, limit])
-        : await this.#reads.query<PlantRow>(SELECT_PLANTS_BY_TAG, [owner, first, limit, tag]);
+        ? await this.#reader.query<PlantRow>(SELECT_PLANTS, [owner, first, limit])
+        : await this.#reader.query<PlantRow>(SELECT_PLANTS_BY_TAG, [owner, first, limit, tag]);
     return rows.map(toPlant);
   }
 
@@ -103,12 +106,12 @@ class PostgresStorage implements Storage {
   }
 
   async selectToken(digest: string): Promise<Token | undefined> {
-    const [row] = await this.#reads.query<TokenRow>("SELECT * FROM tokens WHERE digest = $1", [digest]);
+    const [row] = await this.#reader.query<TokenRow>("SELECT * FROM tokens WHERE digest = $1", [digest]);
     return row === undefined ? undefined : toToken(row);
   }
 
   async selectTokens(): Promise<Token[]> {
-    return (await this.#reads.query<TokenRow>("SELECT * FROM tokens ORDER BY created_at, digest", [])).map(toToken);
+    return (await this.#reader.query<TokenRow>("SELECT * FROM tokens ORDER BY created_at, digest", [])).map(toToken);
   }
 
   async revokeToken(digest: string, revokedAt: number): Promise<boolean> {
