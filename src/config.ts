@@ -26,7 +26,7 @@ export const SETTINGS = {
     unit: "url",
     default: "sqlite:data/plantstore.db",
     help: "where the plants are kept: `sqlite:<file>` or `postgres://<user>:<password>@<host>:<port>/<database>`",
-    rule: "must be sqlite:<path of a file> or postgres://<user>:<password>@<host>:<port>/<database>",
+    rule: "must be sqlite:<path of a file> or postgres://<user>:<password>@<host>:<port>/<database>, with one host",
     parse: parseDatabase,
   }),
   queryTimeout: setting({
@@ -178,8 +178,9 @@ const UNIT_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_0
 
 function parseDatabase(text: string): string | undefined {
   if (/^sqlite:(?!:memory:).+/.test(text)) return text;
-  const isServer = /^postgres(ql)?:\/\//.test(text) && URL.canParse(text);
-  return isServer && /^\/([^%/]|%[0-9a-fA-F]{2})+$/.test(new URL(text).pathname) ? text : undefined;
+  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) return undefined;
+  const { hostname, pathname } = new URL(text);
+  return !hostname.includes(",") && /^\/([^%/]|%[0-9a-fA-F]{2})+$/.test(pathname) ? text : undefined;
 }
 
 function parseHost(text: string): string | undefined {

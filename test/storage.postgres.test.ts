@@ -141,7 +141,13 @@ describe("a PostgreSQL database at its opening", () => {
 
   it("tells why it cannot be used in one line, without the password", async () => {
     const urls = ["postgres://ann:s3cret@127.0.0.1:1/plants", "postgres://127.0.0.1:1/plants?password=s3cret"];
-    for (const url of [...urls, "postgres://ann:s3cret@127.0.0.1:1", "postgres://ann:s3cret@127.0.0.1:x/plants"]) {
+    const noUrls = [
+      "127.0.0.1:1",
+      "127.0.0.1:x/plants",
+      "a.internal,b.internal/plants",
+      "127.0.0.1:1,127.0.0.1:2/plants",
+    ];
+    for (const url of [...urls, ...noUrls.map((address) => `postgres://ann:s3cret@${address}`)]) {
       for (const args of [["serve"], ["token", "list"]]) {
         const { exitCode, stdout, stderr } = await run(args, { env: { PLANTSTORE_DATABASE: url } });
         expect({ isFailure: exitCode === (urls.includes(url) ? 1 : 2), stdout }).toEqual({

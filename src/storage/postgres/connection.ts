@@ -29,11 +29,15 @@ interface ServerFacts {
 
 /** A client of exactly one connection, so that a connection that went bad can be told from the others and dropped. */
 export function newClient({ url, queryTimeoutMs }: ServerOptions, onclose?: () => void): SQL {
+  const { pathname, searchParams } = new URL(url);
+  const isVerified = /^verify-/i.test(searchParams.get("sslmode") ?? "") || searchParams.has("sslrootcert");
   return new SQL(url, {
     max: 1,
     bigint: true,
     // The URL decides, not PGDATABASE, which the driver would prefer.
-    database: decodeURIComponent(new URL(url).pathname.slice(1)),
+    database: decodeURIComponent(pathname.slice(1)),
+    // Likewise: NODE_TLS_REJECT_UNAUTHORIZED=0 would turn the check of the certificate off.
+    ...(isVerified ? { tls: { rejectUnauthorized: true } } : {}),
     connectionTimeout: Math.ceil(queryTimeoutMs / 1_000),
     connection: { application_name: "plantstore" },
     ...(onclose === undefined ? {} : { onclose }),
