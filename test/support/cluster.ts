@@ -156,7 +156,8 @@ async function startGuarded(folder: string, server: readonly string[], user: Use
       guard.stderr.on("data", (chunk: Buffer) => {
         log += chunk;
         if (/ready to accept (read-only )?connections/.test(log)) resolve(true);
-        if (log.includes("FATAL:")) resolve(false);
+        // Clients that come too early are told so, and no more than that.
+        if (/FATAL: {2}(?!the database system is).*\n/.test(log)) resolve(false);
       });
       guard.once("exit", () => resolve(false));
     });
