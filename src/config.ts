@@ -20,7 +20,8 @@ export interface Setting<Value> {
 
 const setting = <Value>(setting: Setting<Value>): Setting<Value> => setting;
 
-const DATABASE_RULE = "must be sqlite:<path of a file> or postgres://<user>:<password>@<host>:<port>/<database>";
+const DATABASE_RULE =
+  "must be sqlite:<path of a file> or postgres://<user>:<password>@<host>:<port>/<database>, with one host";
 
 /** Every setting of every command: the only source of flags, variables, defaults, help and the README's table. */
 export const SETTINGS = {

@@ -12,8 +12,9 @@ const UNIT_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_0
 /** The URL of a database that is kept in a file or by a server. */
 export function parseDatabase(text: string): string | undefined {
   if (/^sqlite:(?!:memory:).+/.test(text)) return text;
-  const isServer = /^postgres(ql)?:\/\//.test(text) && URL.canParse(text);
-  return isServer && /^\/([^%/]|%[0-9a-fA-F]{2})+$/.test(new URL(text).pathname) ? text : undefined;
+  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) return undefined;
+  const { hostname, pathname } = new URL(text);
+  return !hostname.includes(",") && /^\/([^%/]|%[0-9a-fA-F]{2})+$/.test(pathname) ? text : undefined;
 }
 
 /** A host name or an IP address. */

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PlantStoreClient } from "../src/client/index.ts";
 import { ID_MIN } from "../src/domain/plant.ts";
+import { DATABASES, type TestDatabase } from "./support/engines.ts";
 import {
   commandLine,
   createToken,
@@ -16,18 +17,7 @@ import { newOwner, temporaryFolder } from "./support/service.ts";
 
 const TIMEOUT_MS = 60_000;
 const folder = temporaryFolder();
-const database = `sqlite:${join(folder.path, "plants.db")}`;
-let server: Program;
-beforeAll(async () => {
-  server = await startProgram(["--database", database]);
-});
-afterAll(async () => {
-  await server.stop();
-  folder.remove();
-});
-
-const newToken = (...args: string[]) => createToken(database, newOwner(), args);
-const tokenCommand = (...args: string[]) => run(["token", ...args, "--database", database]);
+afterAll(() => folder.remove());
 
 let files = 0;
 const newFile = (extension: string, content?: string | Uint8Array): string => {
@@ -36,13 +26,11 @@ const newFile = (extension: string, content?: string | Uint8Array): string => {
   return path;
 };
 
-/** Runs `import` or `export` for a token's owner. */
-const plants = (token: string, args: readonly string[], options: RunOptions = {}) =>
-  run(args, { ...options, env: { PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: token, ...options.env } });
-/** All that a token's owner has, as NDJSON. */
-const exported = async (token: string): Promise<string> => (await plants(token, ["export"])).stdout;
+/** Runs `import` or `export` for the owner of a token of a server. */
+const runAt = (url: string, token: string, args: readonly string[], options: RunOptions = {}) =>
+  run(args, { ...options, env: { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: token, ...options.env } });
 
-describe("plantstore token", () => {
+describe("plantstore token on no database", () => {
   const misuses: [args: readonly string[], reason: string][] = [
     [[], "Usage"],
     [["create"], "--owner"],
@@ -59,46 +47,20 @@ describe("plantstore token", () => {
     [["list", "--owner", "a"], "--owner"],
     [["revoke"], "token"],
   ];
-  it("refuses misuse with exit code 2 and makes no token", async () => {
-    const before = (await tokenCommand("list")).stdout;
-    for (const [args, reason] of misuses) {
-      const { exitCode, stdout, stderr } = await run(["token", ...args], { env: { PLANTSTORE_DATABASE: database } });
-      expect({ args, exitCode, stdout }).toEqual({ args, exitCode: 2, stdout: "" });
-      expect(stderr).toContain(reason);
-    }
-    expect((await tokenCommand("list")).stdout).toBe(before);
-  });
-
-  it("creates a token that works, and prints the token only", async () => {
-    const { exitCode, stdout, stderr } = await tokenCommand("create", "--owner", newOwner());
-    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
-    expect(stdout).toMatch(/^plt_[0-9A-Za-z]{36}\n$/);
-    const headers = { Authorization: `Bearer ${stdout.trim()}` };
-    expect((await fetch(`${server.url}/plants`, { headers })).status).toBe(200);
-  });
-
-  it("gives the scopes, the label and the end that were asked for, and lists them without a secret", async () => {
-    const owner = newOwner();
-    const before = Date.now();
-    const token = await createToken(database, owner, ["--scopes", "plants:read", "--expires", "30d", "--label", "é x"]);
-    const after = Date.now();
-    const table = await tokenCommand("list");
-    const json = await tokenCommand("list", "--json");
-    const row = json.stdout
-      .trim()
-      .split("\n")
-      .map((line) => JSON.parse(line))
-      .find((each) => each.owner === owner);
-    expect(row).toMatchObject({ scopes: "plants:read", label: "é x", status: "valid", lastUsed: "" });
-    const expires = Date.parse(row.expires) - 30 * 86_400_000;
-    expect(expires >= before && expires <= after && Date.parse(row.created) <= after).toBe(true);
-    const line = table.stdout.split("\n").find((each) => each.includes(owner)) ?? "";
-    for (const part of [row.id, owner, "plants:read", "é x", "valid"]) expect(line).toContain(part);
-    const digest = new Bun.CryptoHasher("sha256").update(token).digest("hex");
-    for (const secret of [token.slice(4), digest]) expect(table.stdout + json.stdout).not.toContain(secret);
-    const headers = { Authorization: `Bearer ${token}` };
-    expect((await fetch(`${server.url}/plants/1`, { method: "DELETE", headers })).status).toBe(403);
-  });
+  it(
+    "refuses misuse with exit code 2 and makes no database",
+    async () => {
+      const path = join(folder.path, "misused", "plants.db");
+      for (const [args, reason] of misuses) {
+        const env = { PLANTSTORE_DATABASE: `sqlite:${path}` };
+        const { exitCode, stdout, stderr } = await run(["token", ...args], { env });
+        expect({ args, exitCode, stdout }).toEqual({ args, exitCode: 2, stdout: "" });
+        expect(stderr).toContain(reason);
+      }
+      expect(existsSync(join(folder.path, "misused"))).toBe(false);
+    },
+    TIMEOUT_MS,
+  );
 
   it.each(["list", "revoke 84359d473ba6"])("makes no database for %s where the path is mistyped", async (words) => {
     const path = join(folder.path, "mistyped", "plants.db");
@@ -110,27 +72,50 @@ describe("plantstore token", () => {
     });
     expect(existsSync(join(folder.path, "mistyped"))).toBe(false);
   });
+});
 
-  it("revokes a token once, by its id or by itself", async () => {
-    const [owner, other] = [newOwner(), newOwner()];
-    const [token] = [await createToken(database, owner), await createToken(database, other)];
-    const listed = async (name: string) => {
-      const { stdout } = await tokenCommand("list", "--json");
-      return stdout
-        .trim()
-        .split("\n")
-        .map((line) => JSON.parse(line))
-        .find((each) => each.owner === name);
-    };
-    const { id } = await listed(other);
-    for (const name of [token, id]) {
-      expect(await tokenCommand("revoke", name)).toEqual({ exitCode: 0, stdout: "revoked\n", stderr: "" });
-      const again = await tokenCommand("revoke", name);
-      expect(again).toMatchObject({ exitCode: 1, stdout: "" });
-      expect(again.stderr).toMatch(/^plantstore: there is no such token.*\n$/);
+describe("plantstore import and export without a server", () => {
+  const misuses: [args: readonly string[], exitCode: number, reason: RegExp, env?: Record<string, string>][] = [
+    [["import"], 2, /missing required argument 'file'/],
+    [["import", "plants.txt"], 2, /--format must be ndjson, csv, json/],
+    [["import", "-"], 2, /--format must be/],
+    [["import", "plants.csv", "--format", "xml"], 2, /--format must be/],
+    [["export", "plants.txt"], 2, /--format must be/],
+    [["import", "plants.csv"], 2, /--token or PLANTSTORE_TOKEN is missing/, { PLANTSTORE_TOKEN: "" }],
+    [["export"], 2, /--url must be.*PLANTSTORE_TOKEN must be/, { PLANTSTORE_TOKEN: "a b" }],
+    [["import", "/nowhere/plants.csv"], 1, /\/nowhere\/plants\.csv.*no such file/],
+    [["import", "."], 2, /--format must be/],
+    [["import", ".", "--format", "csv"], 1, /\. cannot be read/],
+    [["export", "/nowhere/plants.csv"], 1, /\/nowhere\/plants\.csv/],
+  ];
+  for (const [args, exitCode, reason, env = {}] of misuses) {
+    it(`${args.join(" ")} fails with ${exitCode} in one line: ${reason.source}`, async () => {
+      const more = reason.source.startsWith("--url") ? ["--url", "ftp://x"] : [];
+      const result = await runAt("http://127.0.0.1", "plt_x", [...args, ...more], { env, cwd: folder.path });
+      expect({ exitCode: result.exitCode, stdout: result.stdout }).toEqual({ exitCode, stdout: "" });
+      expect(result.stderr).toMatch(reason);
+      expect(result.stderr).toMatch(/^plantstore: .*\n$/);
+    });
+  }
+
+  it("leave a file that was there alone when an export fails half-way, and nothing beside it", async () => {
+    const page = () => Response.json([{ id: 1, name: "Fern" }], { headers: { Link: '</plants?after=1>; rel="next"' } });
+    const refusal = () => Response.json({ error: 40101, message: "revoked meanwhile" }, { status: 401 });
+    const stub = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: ({ url }) => (url.includes("after=") ? refusal() : page()),
+    });
+    const [kept, missing] = [newFile("csv", "precious"), newFile("json")];
+    for (const file of [kept, missing]) {
+      const { exitCode, stdout, stderr } = await runAt(stub.url.origin, "plt_x", ["export", file]);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+      expect(stderr).toBe("plantstore: revoked meanwhile\n");
     }
-    expect([(await listed(owner)).status, (await listed(other)).status]).toEqual(["revoked", "revoked"]);
-    expect((await tokenCommand("revoke", "plt_nobody")).exitCode).toBe(1);
+    await stub.stop(true);
+    expect(readFileSync(kept, "utf8")).toBe("precious");
+    expect(existsSync(missing)).toBe(false);
+    expect(readdirSync(folder.path).filter((name) => name.includes("partial"))).toEqual([]);
   });
 });
 
@@ -151,231 +136,279 @@ const GARDEN = [
   .join("");
 const GARDEN_COUNT = GARDEN.trim().split("\n").length;
 
-describe("plantstore import and export", () => {
-  const misuses: [args: readonly string[], exitCode: number, reason: RegExp, env?: Record<string, string>][] = [
-    [["import"], 2, /missing required argument 'file'/],
-    [["import", "plants.txt"], 2, /--format must be ndjson, csv, json/],
-    [["import", "-"], 2, /--format must be/],
-    [["import", "plants.csv", "--format", "xml"], 2, /--format must be/],
-    [["export", "plants.txt"], 2, /--format must be/],
-    [["import", "plants.csv"], 2, /--token or PLANTSTORE_TOKEN is missing/, { PLANTSTORE_TOKEN: "" }],
-    [["export"], 2, /--url must be.*PLANTSTORE_TOKEN must be/, { PLANTSTORE_TOKEN: "a b" }],
-    [["import", "/nowhere/plants.csv"], 1, /\/nowhere\/plants\.csv.*no such file/],
-    [["import", "."], 2, /--format must be/],
-    [["import", ".", "--format", "csv"], 1, /\. cannot be read/],
-    [["export", "/nowhere/plants.csv"], 1, /\/nowhere\/plants\.csv/],
-  ];
-  for (const [args, exitCode, reason, env = {}] of misuses) {
-    it(`${args.join(" ")} fails with ${exitCode} in one line: ${reason.source}`, async () => {
-      const more = reason.source.startsWith("--url") ? ["--url", "ftp://x"] : [];
-      const result = await plants("plt_x", [...args, ...more], { env, cwd: folder.path });
-      expect({ exitCode: result.exitCode, stdout: result.stdout }).toEqual({ exitCode, stdout: "" });
-      expect(result.stderr).toMatch(reason);
-      expect(result.stderr).toMatch(/^plantstore: .*\n$/);
-    });
-  }
+describe.each(DATABASES)("on %s", (_, newDatabase) => {
+  let database: TestDatabase;
+  let server: Program;
+  beforeAll(async () => {
+    database = await newDatabase();
+    server = await startProgram(["--database", database.url]);
+  }, TIMEOUT_MS);
+  afterAll(async () => {
+    await server.stop();
+    await database.drop();
+  });
 
-  it(
-    "say in one line that the token is bad, lacks the scope, or that the server cannot be reached",
-    async () => {
-      const file = newFile("ndjson", GARDEN);
-      const gone = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-      await gone.stop(true);
-      const unreachable = { env: { PLANTSTORE_URL: gone.url.origin } };
-      const reader = await newToken("--scopes", "plants:read");
-      const failures = [
-        { reason: /token is malformed, unknown, expired or revoked/, token: "plt_nobody", options: {} },
-        { reason: new RegExp(`no answer from ${gone.url.origin}`), token: "plt_nobody", options: unreachable },
-      ];
-      for (const { reason, token, options } of failures) {
-        for (const args of [["import", file], ["export"]]) {
-          const { exitCode, stdout, stderr } = await plants(token, args, options);
-          expect({ args, exitCode, stdout }).toEqual({ args, exitCode: 1, stdout: "" });
-          expect(stderr).toMatch(reason);
-          expect(stderr).toMatch(/^plantstore: .*\n$/);
-        }
+  const newToken = (...args: string[]) => createToken(database.url, newOwner(), args);
+  const tokenCommand = (...args: string[]) => run(["token", ...args, "--database", database.url]);
+  const plants = (token: string, args: readonly string[], options?: RunOptions) =>
+    runAt(server.url, token, args, options);
+  /** All that a token's owner has, as NDJSON. */
+  const exported = async (token: string): Promise<string> => (await plants(token, ["export"])).stdout;
+
+  describe("plantstore token", () => {
+    it("creates a token that works, and prints the token only", async () => {
+      const { exitCode, stdout, stderr } = await tokenCommand("create", "--owner", newOwner());
+      expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+      expect(stdout).toMatch(/^plt_[0-9A-Za-z]{36}\n$/);
+      const headers = { Authorization: `Bearer ${stdout.trim()}` };
+      expect((await fetch(`${server.url}/plants`, { headers })).status).toBe(200);
+    });
+
+    it("gives the scopes, the label and the end that were asked for, and lists them without a secret", async () => {
+      const owner = newOwner();
+      const before = Date.now();
+      const token = await createToken(database.url, owner, [
+        "--scopes",
+        "plants:read",
+        "--expires",
+        "30d",
+        "--label",
+        "é x",
+      ]);
+      const after = Date.now();
+      const table = await tokenCommand("list");
+      const json = await tokenCommand("list", "--json");
+      const row = json.stdout
+        .trim()
+        .split("\n")
+        .map((line) => JSON.parse(line))
+        .find((each) => each.owner === owner);
+      expect(row).toMatchObject({ scopes: "plants:read", label: "é x", status: "valid", lastUsed: "" });
+      const expires = Date.parse(row.expires) - 30 * 86_400_000;
+      expect(expires >= before && expires <= after && Date.parse(row.created) <= after).toBe(true);
+      const line = table.stdout.split("\n").find((each) => each.includes(owner)) ?? "";
+      for (const part of [row.id, owner, "plants:read", "é x", "valid"]) expect(line).toContain(part);
+      const digest = new Bun.CryptoHasher("sha256").update(token).digest("hex");
+      for (const secret of [token.slice(4), digest]) expect(table.stdout + json.stdout).not.toContain(secret);
+      const headers = { Authorization: `Bearer ${token}` };
+      expect((await fetch(`${server.url}/plants/1`, { method: "DELETE", headers })).status).toBe(403);
+    });
+
+    it("revokes a token once, by its id or by itself", async () => {
+      const [owner, other] = [newOwner(), newOwner()];
+      const [token] = [await createToken(database.url, owner), await createToken(database.url, other)];
+      const listed = async (name: string) => {
+        const { stdout } = await tokenCommand("list", "--json");
+        return stdout
+          .trim()
+          .split("\n")
+          .map((line) => JSON.parse(line))
+          .find((each) => each.owner === name);
+      };
+      const { id } = await listed(other);
+      for (const name of [token, id]) {
+        expect(await tokenCommand("revoke", name)).toEqual({ exitCode: 0, stdout: "revoked\n", stderr: "" });
+        const again = await tokenCommand("revoke", name);
+        expect(again).toMatchObject({ exitCode: 1, stdout: "" });
+        expect(again.stderr).toMatch(/^plantstore: there is no such token.*\n$/);
       }
-      expect((await plants(reader, ["import", file])).stderr).toMatch(/^plantstore: .*plants:write.*\n$/);
-    },
-    TIMEOUT_MS,
-  );
-
-  for (const format of ["ndjson", "csv", "json"]) {
-    it(`bring every plant through ${format} and back, and twice is once`, async () => {
-      const [token, other] = [await newToken(), await newToken()];
-      const first = await plants(token, ["import", newFile("ndjson", GARDEN)]);
-      const imported = { exitCode: 0, stdout: `${GARDEN_COUNT} plants imported\n`, stderr: "" };
-      expect(first).toEqual(imported);
-      expect(await exported(token)).toBe(GARDEN);
-      const file = newFile(format);
-      const toFile = await plants(token, ["export", file]);
-      expect(toFile).toEqual({ exitCode: 0, stdout: `${GARDEN_COUNT} plants exported\n`, stderr: "" });
-      const toPipe = await plants(token, ["export", "--format", format]);
-      expect(Buffer.from(toPipe.stdout).equals(readFileSync(file))).toBe(true);
-      expect(await plants(other, ["import", file])).toEqual(imported);
-      expect(await plants(other, ["import", "-", "--format", format], { stdin: toPipe.stdout })).toEqual(imported);
-      expect(await exported(other)).toBe(GARDEN);
+      expect([(await listed(owner)).status, (await listed(other)).status]).toEqual(["revoked", "revoked"]);
+      expect((await tokenCommand("revoke", "plt_nobody")).exitCode).toBe(1);
     });
+  });
 
-    it(`write no plants as a whole ${format} that can be read again`, async () => {
-      const token = await newToken();
-      const file = newFile(format);
-      expect((await plants(token, ["export", file])).exitCode).toBe(0);
-      expect(readFileSync(file, "utf8")).toBe({ ndjson: "", csv: "id,name,tag\n", json: "[]\n" }[format] ?? "?");
-      expect(await plants(token, ["import", file])).toEqual({ exitCode: 0, stdout: "0 plants imported\n", stderr: "" });
-    });
-  }
-
-  it("read a spreadsheet: any order and case of columns, others passed over, a mark and CRLF, empty tag or none", async () => {
-    const token = await newToken();
-    const rows = Array.from(
-      { length: 331 },
-      (_, n) => `"note, ${n}",plant ${n},${n % 2 ? `tag ${n}` : n % 4 ? '""' : ""},${n}`,
+  describe("plantstore import and export", () => {
+    it(
+      "say in one line that the token is bad, lacks the scope, or that the server cannot be reached",
+      async () => {
+        const file = newFile("ndjson", GARDEN);
+        const gone = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+        await gone.stop(true);
+        const unreachable = { env: { PLANTSTORE_URL: gone.url.origin } };
+        const reader = await newToken("--scopes", "plants:read");
+        const failures = [
+          { reason: /token is malformed, unknown, expired or revoked/, token: "plt_nobody", options: {} },
+          { reason: new RegExp(`no answer from ${gone.url.origin}`), token: "plt_nobody", options: unreachable },
+        ];
+        for (const { reason, token, options } of failures) {
+          for (const args of [["import", file], ["export"]]) {
+            const { exitCode, stdout, stderr } = await plants(token, args, options);
+            expect({ args, exitCode, stdout }).toEqual({ args, exitCode: 1, stdout: "" });
+            expect(stderr).toMatch(reason);
+            expect(stderr).toMatch(/^plantstore: .*\n$/);
+          }
+        }
+        expect((await plants(reader, ["import", file])).stderr).toMatch(/^plantstore: .*plants:write.*\n$/);
+      },
+      TIMEOUT_MS,
     );
-    const file = newFile("csv", `\ufeffNote,Name,TAG,Id\r\n${rows.join("\r\n")}\r\n\r\n`);
-    for (const _ of [1, 2]) {
-      expect(await plants(token, ["import", file])).toEqual({
-        exitCode: 0,
-        stdout: "331 plants imported\n",
-        stderr: "",
+
+    for (const format of ["ndjson", "csv", "json"]) {
+      it(`bring every plant through ${format} and back, and twice is once`, async () => {
+        const [token, other] = [await newToken(), await newToken()];
+        const first = await plants(token, ["import", newFile("ndjson", GARDEN)]);
+        const imported = { exitCode: 0, stdout: `${GARDEN_COUNT} plants imported\n`, stderr: "" };
+        expect(first).toEqual(imported);
+        expect(await exported(token)).toBe(GARDEN);
+        const file = newFile(format);
+        const toFile = await plants(token, ["export", file]);
+        expect(toFile).toEqual({ exitCode: 0, stdout: `${GARDEN_COUNT} plants exported\n`, stderr: "" });
+        const toPipe = await plants(token, ["export", "--format", format]);
+        expect(Buffer.from(toPipe.stdout).equals(readFileSync(file))).toBe(true);
+        expect(await plants(other, ["import", file])).toEqual(imported);
+        expect(await plants(other, ["import", "-", "--format", format], { stdin: toPipe.stdout })).toEqual(imported);
+        expect(await exported(other)).toBe(GARDEN);
+      });
+
+      it(`write no plants as a whole ${format} that can be read again`, async () => {
+        const token = await newToken();
+        const file = newFile(format);
+        expect((await plants(token, ["export", file])).exitCode).toBe(0);
+        expect(readFileSync(file, "utf8")).toBe({ ndjson: "", csv: "id,name,tag\n", json: "[]\n" }[format] ?? "?");
+        expect(await plants(token, ["import", file])).toEqual({
+          exitCode: 0,
+          stdout: "0 plants imported\n",
+          stderr: "",
+        });
       });
     }
-    const tagOf = (n: number) => (n % 2 ? { tag: `tag ${n}` } : n % 4 ? { tag: "" } : {});
-    const lines = rows.map((_, n) => `${JSON.stringify({ id: n, name: `plant ${n}`, ...tagOf(n) })}\n`);
-    expect(await exported(token)).toBe(lines.join(""));
-    const some = await plants(token, ["export", "--tag", "tag 17"]);
-    expect(some.stdout).toBe('{"id":17,"name":"plant 17","tag":"tag 17"}\n');
-    expect((await plants(token, ["export", "--tag", ""])).stdout).toBe(lines.filter((_, n) => n % 4 === 2).join(""));
-  });
 
-  it("report each bad row with its line and field, and take the good ones", async () => {
-    const bad = {
-      '{"id": 1.5, "name": "x"}': "id must be",
-      '{"id": "1", "name": "x"}': "id must be",
-      '{"id": 9223372036854775808, "name": "x"}': "id must be",
-      '{"name": "x"}': "id must be",
-      '{"id": 1}': "name must be",
-      '{"id": 1, "name": " "}': "name must be",
-      '{"id": 1, "name": "\\ud800"}': "name must be",
-      '{"id": 1, "name": "a\\u0000"}': "name must not",
-      '{"id": 1, "name": "x", "tag": null}': "tag must be",
-      '{"id": 1, "name": "x"': "JSON",
-      "[]": "",
-      null: "",
-      "\xff": "UTF-8",
-    };
-    const faults = Object.values(bad);
-    const lines = ['{"id": 7.0, "name": "good"}', ...Object.keys(bad), "", '{"id": 8, "name": "also", "more": 1}'];
-    const token = await newToken();
-    const result = await plants(token, ["import", newFile("ndjson", Buffer.from(lines.join("\n"), "latin1"))]);
-    expect(result).toMatchObject({ exitCode: 1, stdout: "2 plants imported\n" });
-    const told = result.stderr.trimEnd().split("\n");
-    expect(told.pop()).toBe(`plantstore: ${faults.length} rows were refused`);
-    expect(told.map((line) => line.slice(0, line.indexOf(":"))).sort()).toEqual(
-      faults.map((_, n) => `line ${n + 2}`).sort(),
-    );
-    for (const [n, fault] of faults.entries()) expect(told.join("\n")).toMatch(new RegExp(`line ${n + 2}: .*${fault}`));
-    expect(await exported(token)).toBe('{"id":7,"name":"good"}\n{"id":8,"name":"also"}\n');
-  });
-
-  it("report the lines of a CSV, also after a cell of several lines, and a file without the columns", async () => {
-    const token = await newToken();
-    const file = newFile("csv", 'id,name,tag\n1,"two\nlines",\nx,bad,\n2,good\n0x1,bad,\n3,,\n4,good,\n');
-    const { exitCode, stdout, stderr } = await plants(token, ["import", file]);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "2 plants imported\n" });
-    const patterns = [/^line 4: id must/m, /^line 5: .*3 columns/m, /^line 6: id must/m, /^line 7: name must/m];
-    for (const pattern of patterns) expect(stderr).toMatch(pattern);
-    const headless = await plants(token, ["import", newFile("csv", "1,Fern,\n")]);
-    expect(headless).toMatchObject({ exitCode: 1, stdout: "" });
-    expect(headless.stderr).toMatch(/^plantstore: .*id and name.*\n$/);
-    const noArray = await plants(token, ["import", newFile("json", '{"id": 1}')]);
-    expect(noArray).toMatchObject({ exitCode: 1, stdout: "" });
-    expect(noArray.stderr).toMatch(/^plantstore: .*array.*\n$/);
-  });
-
-  it("count a plant as imported that is there already, whoever created it", async () => {
-    const token = await newToken();
-    const client = new PlantStoreClient({ url: server.url, token });
-    await client.createPlant({ id: ID_MIN, name: "Sage", tag: "" });
-    await client.createPlant({ id: 2n, name: "Sage" });
-    const rows = [
-      `{"id":${ID_MIN},"name":"Sage","tag":""}`,
-      '{"id":2,"name":"Sage","tag":""}',
-      '{"id":3,"name":"Sage"}',
-    ];
-    const { exitCode, stdout, stderr } = await plants(token, ["import", newFile("ndjson", rows.join("\n"))]);
-    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "2 plants imported\n" });
-    expect(stderr).toBe(
-      "line 2: id 2 is already in use: choose another, or delete that plant first\nplantstore: 1 row was refused\n",
-    );
-  });
-
-  it("let the first of several rows with one id win: the others wait until it is answered", async () => {
-    const token = await newToken();
-    const rows = Array.from({ length: 300 }, (_, n) => `{"id":${n % 3},"name":"row ${n}"}`);
-    const underway = new Set<number>();
-    let hasOverlap = false;
-    const proxy = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      async fetch(request) {
-        const url = request.url.replace(/^http:..[^/]*/, server.url);
-        if (request.method === "GET") return fetch(url, { headers: request.headers });
-        const body = await request.text();
-        const { id } = JSON.parse(body) as { id: number };
-        hasOverlap ||= underway.has(id);
-        underway.add(id);
-        const answer = await fetch(url, { method: "POST", headers: request.headers, body });
-        underway.delete(id);
-        return answer;
-      },
-    });
-    const args = ["import", newFile("jsonl", rows.join("\n")), "--url", proxy.url.origin];
-    const { exitCode, stdout, stderr } = await plants(token, args);
-    await proxy.stop(true);
-    expect({ exitCode, stdout, hasOverlap }).toEqual({ exitCode: 1, stdout: "3 plants imported\n", hasOverlap: false });
-    expect(stderr).toMatch(/^line 4: id 0 is already in use/m);
-    expect(await exported(token)).toBe(`${rows.slice(0, 3).join("\n")}\n`);
-  });
-
-  it(
-    "go on after an interruption until all is there",
-    async () => {
+    it("read a spreadsheet: any order and case of columns, others passed over, a mark and CRLF, empty tag or none", async () => {
       const token = await newToken();
-      const rows = Array.from({ length: 4_000 }, (_, n) => `{"id":${n},"name":"plant ${n}"}\n`);
-      const env = { ...process.env, PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: token };
-      const options = { env, stdin: "pipe", stdout: "ignore", stderr: "ignore" } as const;
-      const child = track(Bun.spawn(commandLine(["import", "-", "--format", "ndjson"]), options));
-      child.stdin.write(rows.slice(0, 1_000).join(""));
-      await child.stdin.flush();
-      while ((await exported(token)) === "");
-      child.kill("SIGKILL");
-      await child.exited;
-      expect((await exported(token)).split("\n").length).toBeLessThan(1_002);
-      const again = await plants(token, ["import", newFile("ndjson", rows.join(""))]);
-      expect(again).toEqual({ exitCode: 0, stdout: "4000 plants imported\n", stderr: "" });
-      expect(await exported(token)).toBe(rows.join(""));
-    },
-    TIMEOUT_MS,
-  );
-
-  it("leave a file that was there alone when an export fails half-way, and nothing beside it", async () => {
-    const page = () => Response.json([{ id: 1, name: "Fern" }], { headers: { Link: '</plants?after=1>; rel="next"' } });
-    const refusal = () => Response.json({ error: 40101, message: "revoked meanwhile" }, { status: 401 });
-    const stub = Bun.serve({
-      port: 0,
-      hostname: "127.0.0.1",
-      fetch: ({ url }) => (url.includes("after=") ? refusal() : page()),
+      const rows = Array.from(
+        { length: 331 },
+        (_, n) => `"note, ${n}",plant ${n},${n % 2 ? `tag ${n}` : n % 4 ? '""' : ""},${n}`,
+      );
+      const file = newFile("csv", `\ufeffNote,Name,TAG,Id\r\n${rows.join("\r\n")}\r\n\r\n`);
+      for (const _ of [1, 2]) {
+        expect(await plants(token, ["import", file])).toEqual({
+          exitCode: 0,
+          stdout: "331 plants imported\n",
+          stderr: "",
+        });
+      }
+      const tagOf = (n: number) => (n % 2 ? { tag: `tag ${n}` } : n % 4 ? { tag: "" } : {});
+      const lines = rows.map((_, n) => `${JSON.stringify({ id: n, name: `plant ${n}`, ...tagOf(n) })}\n`);
+      expect(await exported(token)).toBe(lines.join(""));
+      const some = await plants(token, ["export", "--tag", "tag 17"]);
+      expect(some.stdout).toBe('{"id":17,"name":"plant 17","tag":"tag 17"}\n');
+      expect((await plants(token, ["export", "--tag", ""])).stdout).toBe(lines.filter((_, n) => n % 4 === 2).join(""));
     });
-    const [kept, missing] = [newFile("csv", "precious"), newFile("json")];
-    for (const file of [kept, missing]) {
-      const { exitCode, stdout, stderr } = await plants("plt_x", ["export", file, "--url", stub.url.origin]);
-      expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-      expect(stderr).toBe("plantstore: revoked meanwhile\n");
-    }
-    await stub.stop(true);
-    expect(readFileSync(kept, "utf8")).toBe("precious");
-    expect(existsSync(missing)).toBe(false);
-    expect(readdirSync(folder.path).filter((name) => name.includes("partial"))).toEqual([]);
+
+    it("report each bad row with its line and field, and take the good ones", async () => {
+      const bad = {
+        '{"id": 1.5, "name": "x"}': "id must be",
+        '{"id": "1", "name": "x"}': "id must be",
+        '{"id": 9223372036854775808, "name": "x"}': "id must be",
+        '{"name": "x"}': "id must be",
+        '{"id": 1}': "name must be",
+        '{"id": 1, "name": " "}': "name must be",
+        '{"id": 1, "name": "\\ud800"}': "name must be",
+        '{"id": 1, "name": "a\\u0000"}': "name must not",
+        '{"id": 1, "name": "x", "tag": null}': "tag must be",
+        '{"id": 1, "name": "x"': "JSON",
+        "[]": "",
+        null: "",
+        "\xff": "UTF-8",
+      };
+      const faults = Object.values(bad);
+      const lines = ['{"id": 7.0, "name": "good"}', ...Object.keys(bad), "", '{"id": 8, "name": "also", "more": 1}'];
+      const token = await newToken();
+      const result = await plants(token, ["import", newFile("ndjson", Buffer.from(lines.join("\n"), "latin1"))]);
+      expect(result).toMatchObject({ exitCode: 1, stdout: "2 plants imported\n" });
+      const told = result.stderr.trimEnd().split("\n");
+      expect(told.pop()).toBe(`plantstore: ${faults.length} rows were refused`);
+      expect(told.map((line) => line.slice(0, line.indexOf(":"))).sort()).toEqual(
+        faults.map((_, n) => `line ${n + 2}`).sort(),
+      );
+      for (const [n, fault] of faults.entries())
+        expect(told.join("\n")).toMatch(new RegExp(`line ${n + 2}: .*${fault}`));
+      expect(await exported(token)).toBe('{"id":7,"name":"good"}\n{"id":8,"name":"also"}\n');
+    });
+
+    it("report the lines of a CSV, also after a cell of several lines, and a file without the columns", async () => {
+      const token = await newToken();
+      const file = newFile("csv", 'id,name,tag\n1,"two\nlines",\nx,bad,\n2,good\n0x1,bad,\n3,,\n4,good,\n');
+      const { exitCode, stdout, stderr } = await plants(token, ["import", file]);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "2 plants imported\n" });
+      const patterns = [/^line 4: id must/m, /^line 5: .*3 columns/m, /^line 6: id must/m, /^line 7: name must/m];
+      for (const pattern of patterns) expect(stderr).toMatch(pattern);
+      const headless = await plants(token, ["import", newFile("csv", "1,Fern,\n")]);
+      expect(headless).toMatchObject({ exitCode: 1, stdout: "" });
+      expect(headless.stderr).toMatch(/^plantstore: .*id and name.*\n$/);
+      const noArray = await plants(token, ["import", newFile("json", '{"id": 1}')]);
+      expect(noArray).toMatchObject({ exitCode: 1, stdout: "" });
+      expect(noArray.stderr).toMatch(/^plantstore: .*array.*\n$/);
+    });
+
+    it("count a plant as imported that is there already, whoever created it", async () => {
+      const token = await newToken();
+      const client = new PlantStoreClient({ url: server.url, token });
+      await client.createPlant({ id: ID_MIN, name: "Sage", tag: "" });
+      await client.createPlant({ id: 2n, name: "Sage" });
+      const rows = [
+        `{"id":${ID_MIN},"name":"Sage","tag":""}`,
+        '{"id":2,"name":"Sage","tag":""}',
+        '{"id":3,"name":"Sage"}',
+      ];
+      const { exitCode, stdout, stderr } = await plants(token, ["import", newFile("ndjson", rows.join("\n"))]);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "2 plants imported\n" });
+      expect(stderr).toBe(
+        "line 2: id 2 is already in use: choose another, or delete that plant first\nplantstore: 1 row was refused\n",
+      );
+    });
+
+    it("let the first of several rows with one id win: the others wait until it is answered", async () => {
+      const token = await newToken();
+      const rows = Array.from({ length: 300 }, (_, n) => `{"id":${n % 3},"name":"row ${n}"}`);
+      const underway = new Set<number>();
+      let hasOverlap = false;
+      const proxy = Bun.serve({
+        port: 0,
+        hostname: "127.0.0.1",
+        async fetch(request) {
+          const url = request.url.replace(/^http:..[^/]*/, server.url);
+          if (request.method === "GET") return fetch(url, { headers: request.headers });
+          const body = await request.text();
+          const { id } = JSON.parse(body) as { id: number };
+          hasOverlap ||= underway.has(id);
+          underway.add(id);
+          const answer = await fetch(url, { method: "POST", headers: request.headers, body });
+          underway.delete(id);
+          return answer;
+        },
+      });
+      const args = ["import", newFile("jsonl", rows.join("\n")), "--url", proxy.url.origin];
+      const { exitCode, stdout, stderr } = await plants(token, args);
+      await proxy.stop(true);
+      expect({ exitCode, stdout, hasOverlap }).toEqual({
+        exitCode: 1,
+        stdout: "3 plants imported\n",
+        hasOverlap: false,
+      });
+      expect(stderr).toMatch(/^line 4: id 0 is already in use/m);
+      expect(await exported(token)).toBe(`${rows.slice(0, 3).join("\n")}\n`);
+    });
+
+    it(
+      "go on after an interruption until all is there",
+      async () => {
+        const token = await newToken();
+        const rows = Array.from({ length: 4_000 }, (_, n) => `{"id":${n},"name":"plant ${n}"}\n`);
+        const env = { ...process.env, PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: token };
+        const options = { env, stdin: "pipe", stdout: "ignore", stderr: "ignore" } as const;
+        const child = track(Bun.spawn(commandLine(["import", "-", "--format", "ndjson"]), options));
+        child.stdin.write(rows.slice(0, 1_000).join(""));
+        await child.stdin.flush();
+        while ((await exported(token)) === "");
+        child.kill("SIGKILL");
+        await child.exited;
+        expect((await exported(token)).split("\n").length).toBeLessThan(1_002);
+        const again = await plants(token, ["import", newFile("ndjson", rows.join(""))]);
+        expect(again).toEqual({ exitCode: 0, stdout: "4000 plants imported\n", stderr: "" });
+        expect(await exported(token)).toBe(rows.join(""));
+      },
+      TIMEOUT_MS,
+    );
   });
 });

@@ -3,6 +3,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { ConnectionError, PlantStoreClient, PlantStoreError } from "../src/client/index.ts";
 import { ID_MAX, ID_MIN } from "../src/domain/plant.ts";
+import { ENGINES } from "./support/engines.ts";
 import { type Service, startService } from "./support/service.ts";
 
 const FIVE_IDS = [ID_MIN, -(2n ** 53n) - 1n, 0n, 2n ** 53n + 1n, ID_MAX] as const;
@@ -178,10 +179,10 @@ describe("PlantStoreClient on a server that fails", () => {
   }
 });
 
-describe("PlantStoreClient on a real server", () => {
+describe.each(ENGINES)("PlantStoreClient on a real server, on %s", (_, open) => {
   let service: Service;
   beforeAll(async () => {
-    service = await startService();
+    service = await startService({ open });
   });
   afterAll(() => service.stop());
   const newClient = async (more = "") =>

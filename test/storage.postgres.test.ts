@@ -47,6 +47,16 @@ const tableNames = ({ query }: PostgresDatabase) =>
     "SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY 1",
   );
 
+/** What the server has counted of the table `plants`: of a connection when it ends, a moment after it was let go. */
+async function countOnce({ query }: PostgresDatabase, counter: string): Promise<number> {
+  const sql = `SELECT sum(${counter})::int AS count FROM pg_stat_user_tables t JOIN pg_stat_user_indexes i USING (relid)
+    WHERE t.relname = 'plants'`;
+  for (;;) {
+    const [row] = await query<{ count: number }>(sql);
+    if (row !== undefined && row.count > 0) return row.count;
+  }
+}
+
 describeStorage("PostgreSQL", async () => {
   const { url, drop } = await newPostgresDatabase();
   return { connect: () => open(url), remove: drop };
@@ -139,7 +149,13 @@ describe("a PostgreSQL database at its opening", () => {
 
   it("tells why it cannot be used in one line, without the password", async () => {
     const urls = ["postgres://ann:s3cret@127.0.0.1:1/plants", "postgres://127.0.0.1:1/plants?password=s3cret"];
-    for (const url of [...urls, "postgres://ann:s3cret@127.0.0.1:1", "postgres://ann:s3cret@127.0.0.1:x/plants"]) {
+    const noUrls = [
+      "127.0.0.1:1",
+      "127.0.0.1:x/plants",
+      "a.internal,b.internal/plants",
+      "127.0.0.1:1,127.0.0.1:2/plants",
+    ];
+    for (const url of [...urls, ...noUrls.map((address) => `postgres://ann:s3cret@${address}`)]) {
       for (const args of [["serve"], ["token", "list"]]) {
         const { exitCode, stdout, stderr } = await run(args, { env: { PLANTSTORE_DATABASE: url } });
         expect({ isFailure: exitCode === (urls.includes(url) ? 1 : 2), stdout }).toEqual({
@@ -153,24 +169,81 @@ describe("a PostgreSQL database at its opening", () => {
   });
 });
 
-describe("a list from PostgreSQL", () => {
-  it("reads no more than it returns, however little the server knows of its tables", () =>
+describe("a statement to PostgreSQL", () => {
+  it("reads no more than it needs, however little the server knows of its tables", () =>
+    withDatabase(async (database) => {
+      await (await open(database.url)).close();
+      await database.query("ALTER TABLE plants SET (autovacuum_enabled = false)");
+      await database.query("VACUUM ANALYZE plants");
+      const storage = await open(database.url);
+      const useAll = async (n: bigint) => {
+        await storage.removePlant("ann", -n);
+        expect(await storage.insertPlant("ann", { id: -n, name: "Fern" }, "k")).toBe("inserted");
+        expect(await storage.insertPlant("ann", { id: -n, name: "Fern" }, "k")).toBe("repeated");
+        expect(await storage.selectPlants("ann", { limit: 10, after: -n - 1n })).not.toBeEmpty();
+        await storage.selectPlants("ann", { limit: 10, tag: "even" });
+        await storage.selectStored({ owner: "ann", id: -n - 1n }, 10);
+        await storage.selectStored(undefined, 10);
+        expect(await storage.removePlant("ann", -n)).toBe(true);
+      };
+      // Whatever the server remembers of a statement, it has from an empty table.
+      for (let n = 1n; n <= 10n; n++) await useAll(n);
+      await database.query(
+        "INSERT INTO plants SELECT 'ann', n, 'Fern', CASE n % 2 WHEN 0 THEN 'even' END FROM generate_series(1, 20000) n",
+      );
+      for (let n = 1n; n <= 20n; n++) await useAll(n);
+      await storage.close();
+      expect(await countOnce(database, "seq_tup_read + idx_tup_read")).toBeLessThan(2_000);
+    }));
+});
+
+describe("lists that are asked for at once", () => {
+  it("are one statement, and each caller's own to keep", () =>
     withDatabase(async (database) => {
       const storage = await open(database.url);
-      await database.query(`ALTER TABLE plants SET (autovacuum_enabled = false);
-        INSERT INTO plants SELECT 'ann', n, 'Fern', CASE n % 2 WHEN 0 THEN 'even' END FROM generate_series(1, 20000) n`);
-      for (let n = 0n; n < 20n; n++) {
-        expect(await storage.selectPlants("ann", { limit: 10, after: n })).toHaveLength(10);
-        expect(await storage.selectPlants("ann", { limit: 10, tag: "even" })).toHaveLength(10);
-        expect(await storage.selectStored({ owner: "ann", id: n }, 10)).toHaveLength(10);
-        expect(await storage.selectStored(undefined, 10)).toHaveLength(10);
-      }
+      await database.query("INSERT INTO plants VALUES ('ann', 1, 'Fern')");
+      const lists = Array.from({ length: 20 }, () => storage.selectPlants("ann", { limit: 9 }));
+      for (const list of await Promise.all(lists)) expect(list.splice(0)).toEqual([{ id: 1n, name: "Fern" }]);
       await storage.close();
-      const countReads = "SELECT idx_tup_read::int AS count FROM pg_stat_user_indexes WHERE relname = 'plants'";
-      // A server counts the reads of a connection when it ends, a moment after this side has let it go.
-      let reads: { count: number }[] = [];
-      while (!reads.some(({ count }) => count > 0)) reads = await database.query<{ count: number }>(countReads);
-      for (const { count } of reads) expect(count).toBeLessThan(1_000);
+      expect(await countOnce(database, "i.idx_scan")).toBe(1);
+    }));
+
+  it("are told apart by owner, range and tag", () =>
+    withStorage(async (storage) => {
+      const plants = [
+        { owner: "ann", plant: { id: 1n, name: "Fern", tag: "" } },
+        { owner: "ann1", plant: { id: 1n, name: "Iris", tag: "1" } },
+        { owner: "ann", plant: { id: 11n, name: "Sage" } },
+      ];
+      for (const { owner, plant } of plants) await storage.insertPlant(owner, plant, undefined);
+      const lists = await Promise.all([
+        storage.selectPlants("ann", { limit: 11 }),
+        storage.selectPlants("ann1", { limit: 1, after: 0n }),
+        storage.selectPlants("ann", { limit: 1 }),
+        storage.selectPlants("ann", { limit: 1, after: 10n }),
+        storage.selectPlants("ann", { limit: 11, tag: "" }),
+        storage.selectPlants("ann1", { limit: 1, tag: "1" }),
+      ]);
+      expect(lists.map((list) => list.map(({ name }) => name))).toEqual([
+        ["Fern", "Sage"],
+        ["Iris"],
+        ["Fern"],
+        ["Sage"],
+        ["Fern"],
+        ["Iris"],
+      ]);
+    }));
+
+  it("never show a caller less than was answered before it asked", () =>
+    withStorage(async (storage, { query }) => {
+      await query("INSERT INTO plants SELECT 'ann', n, repeat('n', 500) FROM generate_series(1, 20000) n");
+      for (let n = 1n; n <= 10n; n++) {
+        const early = storage.selectPlants("ann", { limit: 30_000 });
+        await storage.insertPlant("ann", { id: -n, name: "Fern" }, undefined);
+        const [first] = await storage.selectPlants("ann", { limit: 30_000 });
+        expect(first?.id).toBe(-n);
+        await early;
+      }
     }));
 });
 

@@ -1,20 +1,8 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, mock, setSystemTime, spyOn } from "bun:test";
 import { mintSecret, SCOPES } from "../../src/domain/token.ts";
 import { Api, type Reply, type Sending } from "../support/api.ts";
+import { ENGINES } from "../support/engines.ts";
 import { newOwner, type Service, startService } from "../support/service.ts";
-
-let service: Service;
-let api: Api;
-
-beforeAll(async () => {
-  service = await startService();
-  api = await Api.of(service);
-});
-afterAll(() => service.stop());
-afterEach(() => {
-  mock.restore();
-  setSystemTime();
-});
 
 const CHALLENGE = 'Bearer realm="plantstore"';
 const JSON_TYPE = { "Content-Type": "application/json" };
@@ -34,176 +22,191 @@ const visible = ({ status, headers, text }: Reply) => {
 
 const challengeOf = ({ status, headers, error }: Reply) => [status, error, headers.get("www-authenticate")];
 
-describe.each(OPERATIONS)("access to %s", (_operation, scope, method, path, sending) => {
-  const isHead = method === "HEAD";
-  const send = (headers: Record<string, string> = {}) =>
-    api.send(method, path, { ...sending, headers: { ...sending.headers, ...headers } });
-  const refusal = (error: number, more = "") => [
-    Math.floor(error / 100),
-    isHead ? undefined : error,
-    `${CHALLENGE}${more}`,
-  ];
+describe.each(ENGINES)("on %s", (_, open) => {
+  let service: Service;
+  let api: Api;
 
-  it("is refused with 401 and no error code without a credential", async () => {
-    expect(challengeOf(await send())).toEqual(refusal(40100));
+  beforeAll(async () => {
+    service = await startService({ open });
+    api = await Api.of(service);
+  });
+  afterAll(() => service.stop());
+  afterEach(() => {
+    mock.restore();
+    setSystemTime();
   });
 
-  it.each(["Basic YTpi", "Token plt_x", "Digest username=a", "BearerToken x", "Negotiate", ""])(
-    "is refused with 401 and no error code with the credential %p",
-    async (credential) => {
-      expect(challengeOf(await send({ Authorization: credential }))).toEqual(refusal(40100));
-    },
-  );
+  describe.each(OPERATIONS)("access to %s", (_operation, scope, method, path, sending) => {
+    const isHead = method === "HEAD";
+    const send = (headers: Record<string, string> = {}) =>
+      api.send(method, path, { ...sending, headers: { ...sending.headers, ...headers } });
+    const refusal = (error: number, more = "") => [
+      Math.floor(error / 100),
+      isHead ? undefined : error,
+      `${CHALLENGE}${more}`,
+    ];
 
-  it("is refused with 401 when the token is in the query", async () => {
-    const token = await service.token();
-    const query = `?access_token=${token}&token=${token}&authorization=Bearer%20${token}`;
-    expect(challengeOf(await api.send(method, path + query, sending))).toEqual(refusal(40100));
-  });
+    it("is refused with 401 and no error code without a credential", async () => {
+      expect(challengeOf(await send())).toEqual(refusal(40100));
+    });
 
-  it("is refused with 401 when the token is unknown", async () => {
-    const lookUps = spyOn(service.storage, "selectToken");
-    const reply = await send({ Authorization: `Bearer ${mintSecret()}` });
-    expect(challengeOf(reply)).toEqual(refusal(40101, ', error="invalid_token"'));
-    expect(lookUps).toHaveBeenCalledTimes(1);
-  });
-
-  it("is refused with 401 and no look-up when the token is malformed", async () => {
-    const token = await service.token();
-    const last = token.endsWith("0") ? "1" : "0";
-    const swapped = token.slice(0, 4) + [...token.slice(4, 34)].reverse().join("") + token.slice(34);
-    const lookUps = spyOn(service.storage, "selectToken");
-    for (const secret of [
-      ...["", "x", "plt_", `plt_${"0".repeat(36)}`, "é", "a,b", "a=b"],
-      ...[token.slice(0, -1) + last, swapped, `${token}0`, token.slice(0, -1), token.slice(4), token.toUpperCase()],
-      ...[`${token} ${token}`, `"${token}"`, `${token},${token}`, `plt-${token.slice(4)}`],
-    ]) {
-      const reply = await send({ Authorization: `Bearer ${secret}` });
-      expect(challengeOf(reply)).toEqual(refusal(40101, ', error="invalid_token"'));
-    }
-    expect(lookUps).not.toHaveBeenCalled();
-  });
-
-  it("is refused with 401 from the moment on at which the token expires", async () => {
-    const expiresAt = Date.now() + 3_600_000;
-    const Authorization = `Bearer ${await service.token({ expiresAt })}`;
-    setSystemTime(new Date(expiresAt - 1));
-    expect((await send({ Authorization })).status).toBeOneOf([200, 204, 404]);
-    setSystemTime(new Date(expiresAt));
-    expect(challengeOf(await send({ Authorization }))).toEqual(refusal(40101, ', error="invalid_token"'));
-  });
-
-  it("is refused with 401 within a second after the token was revoked", async () => {
-    const token = await service.token();
-    const Authorization = `Bearer ${token}`;
-    expect((await send({ Authorization })).status).toBeOneOf([200, 204, 404]);
-    await service.tokens.revoke(token);
-    const revokedAtMs = performance.now();
-    spyOn(performance, "now").mockReturnValue(revokedAtMs + 1_000);
-    expect(challengeOf(await send({ Authorization }))).toEqual(refusal(40101, ', error="invalid_token"'));
-  });
-
-  it("is refused with 403 when the token lacks the scope", async () => {
-    for (const scopes of [SCOPES.filter((each) => each !== scope), []]) {
-      const reply = await send({ Authorization: `Bearer ${await service.token({ scopes })}` });
-      expect(challengeOf(reply)).toEqual(refusal(40300, `, error="insufficient_scope", scope="${scope}"`));
-    }
-  });
-
-  it.each(["Bearer", "bearer", "BEARER", "bEaReR", "Bearer  "])("is given with the scheme %p", async (scheme) => {
-    const owner = newOwner();
-    await service.storage.insertPlant(owner, { id: 5n, name: "x" }, undefined);
-    const scopes = SCOPES.filter((each) => each === scope);
-    const token = await service.token({ owner, scopes });
-    expect((await send({ Authorization: `${scheme} ${token}` })).status).toBeOneOf([200, 204]);
-  });
-});
-
-describe("access", () => {
-  it.each<[string, (token: string) => string[]]>([
-    ["the same twice", (token) => [`Bearer ${token}`, `Bearer ${token}`]],
-    ["a second scheme after it", (token) => [`Bearer ${token}`, "Basic YTpi"]],
-    ["a second scheme before it", (token) => ["Basic YTpi", `Bearer ${token}`]],
-    ["an unknown token before it", (token) => [`Bearer ${mintSecret()}`, `Bearer ${token}`]],
-    ["a second word", (token) => [`Bearer ${token}`, "x"]],
-    ["an empty one after it", (token) => [`Bearer ${token}`, ""]],
-    ["an empty one before it", (token) => ["", `Bearer ${token}`]],
-    ["both in one line", (token) => [`Bearer ${token}, ${token}`]],
-    ["three", (token) => [`Bearer ${token}`, `Bearer ${token}`, `Bearer ${token}`]],
-  ])("is refused with 400 with two credentials: %s", async (_what, credentials) => {
-    const token = await service.token();
-    const lines = credentials(token).map((each) => `Authorization: ${each}`);
-    const reply = await api.sendRaw(
-      ["GET /plants?limit=0 HTTP/1.1", "Host: x", "Connection: close", ...lines, "\r\n"].join("\r\n"),
+    it.each(["Basic YTpi", "Token plt_x", "Digest username=a", "BearerToken x", "Negotiate", ""])(
+      "is refused with 401 and no error code with the credential %p",
+      async (credential) => {
+        expect(challengeOf(await send({ Authorization: credential }))).toEqual(refusal(40100));
+      },
     );
-    expect(challengeOf(reply)).toEqual([400, 40009, `${CHALLENGE}, error="invalid_request"`]);
+
+    it("is refused with 401 when the token is in the query", async () => {
+      const token = await service.token();
+      const query = `?access_token=${token}&token=${token}&authorization=Bearer%20${token}`;
+      expect(challengeOf(await api.send(method, path + query, sending))).toEqual(refusal(40100));
+    });
+
+    it("is refused with 401 when the token is unknown", async () => {
+      const lookUps = spyOn(service.storage, "selectToken");
+      const reply = await send({ Authorization: `Bearer ${mintSecret()}` });
+      expect(challengeOf(reply)).toEqual(refusal(40101, ', error="invalid_token"'));
+      expect(lookUps).toHaveBeenCalledTimes(1);
+    });
+
+    it("is refused with 401 and no look-up when the token is malformed", async () => {
+      const token = await service.token();
+      const last = token.endsWith("0") ? "1" : "0";
+      const swapped = token.slice(0, 4) + [...token.slice(4, 34)].reverse().join("") + token.slice(34);
+      const lookUps = spyOn(service.storage, "selectToken");
+      for (const secret of [
+        ...["", "x", "plt_", `plt_${"0".repeat(36)}`, "é", "a,b", "a=b"],
+        ...[token.slice(0, -1) + last, swapped, `${token}0`, token.slice(0, -1), token.slice(4), token.toUpperCase()],
+        ...[`${token} ${token}`, `"${token}"`, `${token},${token}`, `plt-${token.slice(4)}`],
+      ]) {
+        const reply = await send({ Authorization: `Bearer ${secret}` });
+        expect(challengeOf(reply)).toEqual(refusal(40101, ', error="invalid_token"'));
+      }
+      expect(lookUps).not.toHaveBeenCalled();
+    });
+
+    it("is refused with 401 from the moment on at which the token expires", async () => {
+      const expiresAt = Date.now() + 3_600_000;
+      const Authorization = `Bearer ${await service.token({ expiresAt })}`;
+      setSystemTime(new Date(expiresAt - 1));
+      expect((await send({ Authorization })).status).toBeOneOf([200, 204, 404]);
+      setSystemTime(new Date(expiresAt));
+      expect(challengeOf(await send({ Authorization }))).toEqual(refusal(40101, ', error="invalid_token"'));
+    });
+
+    it("is refused with 401 within a second after the token was revoked", async () => {
+      const token = await service.token();
+      const Authorization = `Bearer ${token}`;
+      expect((await send({ Authorization })).status).toBeOneOf([200, 204, 404]);
+      await service.tokens.revoke(token);
+      const revokedAtMs = performance.now();
+      spyOn(performance, "now").mockReturnValue(revokedAtMs + 1_000);
+      expect(challengeOf(await send({ Authorization }))).toEqual(refusal(40101, ', error="invalid_token"'));
+    });
+
+    it("is refused with 403 when the token lacks the scope", async () => {
+      for (const scopes of [SCOPES.filter((each) => each !== scope), []]) {
+        const reply = await send({ Authorization: `Bearer ${await service.token({ scopes })}` });
+        expect(challengeOf(reply)).toEqual(refusal(40300, `, error="insufficient_scope", scope="${scope}"`));
+      }
+    });
+
+    it.each(["Bearer", "bearer", "BEARER", "bEaReR", "Bearer  "])("is given with the scheme %p", async (scheme) => {
+      const owner = newOwner();
+      await service.storage.insertPlant(owner, { id: 5n, name: "x" }, undefined);
+      const scopes = SCOPES.filter((each) => each === scope);
+      const token = await service.token({ owner, scopes });
+      expect((await send({ Authorization: `${scheme} ${token}` })).status).toBeOneOf([200, 204]);
+    });
   });
 
-  it.each<[string, string, string, Sending]>([
-    ["malformed JSON", "POST", "/plants", { headers: JSON_TYPE, body: "{" }],
-    ["an invalid plant", "POST", "/plants", { headers: JSON_TYPE, body: '{"id":"x"}' }],
-    ["another type", "POST", "/plants", { headers: { "Content-Type": "text/plain" }, body: "x" }],
-    ["a large body", "POST", "/plants", { headers: JSON_TYPE, body: "x".repeat(100_000) }],
-    ["a bad key", "POST", "/plants", { headers: { ...JSON_TYPE, "Idempotency-Key": "a b" }, body: "{}" }],
-    ["a bad limit", "GET", "/plants?limit=0", {}],
-    ["a parameter twice", "GET", "/plants?tag=a&tag=b", {}],
-    ["a bad cursor", "GET", "/plants?after=x", {}],
-    ["a bad id", "DELETE", "/plants/abc", {}],
-    ["a large id", "DELETE", "/plants/9223372036854775808", {}],
-  ])("comes before %s", async (_fault, method, path, sending) => {
-    const scopes = method === "GET" ? (["plants:write"] as const) : (["plants:read"] as const);
-    const scopeless = await service.token({ scopes });
-    expect((await api.send(method, path, sending)).error).toBe(40100);
-    expect((await api.send(method, path, { ...sending, token: mintSecret() })).error).toBe(40101);
-    expect((await api.send(method, path, { ...sending, token: scopeless })).error).toBe(40300);
-    expect((await api.send(method, path, { ...sending, token: await service.token() })).status).toBe(400);
-  });
+  describe("access", () => {
+    it.each<[string, (token: string) => string[]]>([
+      ["the same twice", (token) => [`Bearer ${token}`, `Bearer ${token}`]],
+      ["a second scheme after it", (token) => [`Bearer ${token}`, "Basic YTpi"]],
+      ["a second scheme before it", (token) => ["Basic YTpi", `Bearer ${token}`]],
+      ["an unknown token before it", (token) => [`Bearer ${mintSecret()}`, `Bearer ${token}`]],
+      ["a second word", (token) => [`Bearer ${token}`, "x"]],
+      ["an empty one after it", (token) => [`Bearer ${token}`, ""]],
+      ["an empty one before it", (token) => ["", `Bearer ${token}`]],
+      ["both in one line", (token) => [`Bearer ${token}, ${token}`]],
+      ["three", (token) => [`Bearer ${token}`, `Bearer ${token}`, `Bearer ${token}`]],
+    ])("is refused with 400 with two credentials: %s", async (_what, credentials) => {
+      const token = await service.token();
+      const lines = credentials(token).map((each) => `Authorization: ${each}`);
+      const reply = await api.sendRaw(
+        ["GET /plants?limit=0 HTTP/1.1", "Host: x", "Connection: close", ...lines, "\r\n"].join("\r\n"),
+      );
+      expect(challengeOf(reply)).toEqual([400, 40009, `${CHALLENGE}, error="invalid_request"`]);
+    });
 
-  it("tells nothing about a plant without a token", async () => {
-    const token = await service.token();
-    const before = visible(await api.send("DELETE", "/plants/5"));
-    await api.create(token, { id: 5, name: "x" });
-    expect(visible(await api.send("DELETE", "/plants/5"))).toEqual(before);
-    expect(await api.ids(token)).toEqual(["5"]);
-  });
+    it.each<[string, string, string, Sending]>([
+      ["malformed JSON", "POST", "/plants", { headers: JSON_TYPE, body: "{" }],
+      ["an invalid plant", "POST", "/plants", { headers: JSON_TYPE, body: '{"id":"x"}' }],
+      ["another type", "POST", "/plants", { headers: { "Content-Type": "text/plain" }, body: "x" }],
+      ["a large body", "POST", "/plants", { headers: JSON_TYPE, body: "x".repeat(100_000) }],
+      ["a bad key", "POST", "/plants", { headers: { ...JSON_TYPE, "Idempotency-Key": "a b" }, body: "{}" }],
+      ["a bad limit", "GET", "/plants?limit=0", {}],
+      ["a parameter twice", "GET", "/plants?tag=a&tag=b", {}],
+      ["a bad cursor", "GET", "/plants?after=x", {}],
+      ["a bad id", "DELETE", "/plants/abc", {}],
+      ["a large id", "DELETE", "/plants/9223372036854775808", {}],
+    ])("comes before %s", async (_fault, method, path, sending) => {
+      const scopes = method === "GET" ? (["plants:write"] as const) : (["plants:read"] as const);
+      const scopeless = await service.token({ scopes });
+      expect((await api.send(method, path, sending)).error).toBe(40100);
+      expect((await api.send(method, path, { ...sending, token: mintSecret() })).error).toBe(40101);
+      expect((await api.send(method, path, { ...sending, token: scopeless })).error).toBe(40300);
+      expect((await api.send(method, path, { ...sending, token: await service.token() })).status).toBe(400);
+    });
 
-  it("never shows that another owner has a plant", async () => {
-    const [mine, theirs] = [await service.token(), await service.token()];
-    const look = async () => [
-      visible(await api.delete(mine, 5)),
-      visible(await api.list(mine)),
-      visible(await api.list(mine, "?tag=secret&limit=1&after=4")),
-      visible(await api.create(mine, { id: 5, name: "mine" }, { "Idempotency-Key": "k" })),
-      visible(await api.create(mine, { id: 5, name: "other" })),
-      visible(await api.list(mine, "?fields=id,name,tag&limit=1")),
-      visible(await api.delete(mine, 5)),
-      visible(await api.delete(mine, 5)),
-    ];
-    const before = await look();
-    expect(before.map(({ status }) => status)).toEqual([404, 200, 200, 200, 400, 200, 204, 404]);
-    await api.create(theirs, { id: 5, name: "theirs", tag: "secret" }, { "Idempotency-Key": "k" });
-    await api.create(theirs, { id: 6, name: "theirs", tag: "secret" });
-    expect(await look()).toEqual(before);
-    expect((await api.list(theirs, "?fields=id,tag")).text).toBe('[{"id":5,"tag":"secret"},{"id":6,"tag":"secret"}]');
-  });
+    it("tells nothing about a plant without a token", async () => {
+      const token = await service.token();
+      const before = visible(await api.send("DELETE", "/plants/5"));
+      await api.create(token, { id: 5, name: "x" });
+      expect(visible(await api.send("DELETE", "/plants/5"))).toEqual(before);
+      expect(await api.ids(token)).toEqual(["5"]);
+    });
 
-  it("is the same with every token of an owner", async () => {
-    const owner = newOwner();
-    const [reader, writer] = [
-      await service.token({ owner, scopes: ["plants:read"] }),
-      await service.token({ owner, scopes: ["plants:write"] }),
-    ];
-    await api.create(writer, { id: 5, name: "x" });
-    expect(await api.ids(reader)).toEqual(["5"]);
-    expect((await api.delete(writer, 5)).status).toBe(204);
-    expect(await api.ids(reader)).toEqual([]);
-  });
+    it("never shows that another owner has a plant", async () => {
+      const [mine, theirs] = [await service.token(), await service.token()];
+      const look = async () => [
+        visible(await api.delete(mine, 5)),
+        visible(await api.list(mine)),
+        visible(await api.list(mine, "?tag=secret&limit=1&after=4")),
+        visible(await api.create(mine, { id: 5, name: "mine" }, { "Idempotency-Key": "k" })),
+        visible(await api.create(mine, { id: 5, name: "other" })),
+        visible(await api.list(mine, "?fields=id,name,tag&limit=1")),
+        visible(await api.delete(mine, 5)),
+        visible(await api.delete(mine, 5)),
+      ];
+      const before = await look();
+      expect(before.map(({ status }) => status)).toEqual([404, 200, 200, 200, 400, 200, 204, 404]);
+      await api.create(theirs, { id: 5, name: "theirs", tag: "secret" }, { "Idempotency-Key": "k" });
+      await api.create(theirs, { id: 6, name: "theirs", tag: "secret" });
+      expect(await look()).toEqual(before);
+      expect((await api.list(theirs, "?fields=id,tag")).text).toBe('[{"id":5,"tag":"secret"},{"id":6,"tag":"secret"}]');
+    });
 
-  it("tells owners apart whose names differ only in case, space or form", async () => {
-    const base = newOwner();
-    const owners = [base, base.toUpperCase(), `${base} `, `${base}\u00e9`, `${base}e\u0301`, `${base}%`];
-    const tokens = await Promise.all(owners.map((owner) => service.token({ owner })));
-    for (const [id, token] of tokens.entries()) await api.create(token, { id, name: "x" });
-    for (const [id, token] of tokens.entries()) expect(await api.ids(token)).toEqual([String(id)]);
+    it("is the same with every token of an owner", async () => {
+      const owner = newOwner();
+      const [reader, writer] = [
+        await service.token({ owner, scopes: ["plants:read"] }),
+        await service.token({ owner, scopes: ["plants:write"] }),
+      ];
+      await api.create(writer, { id: 5, name: "x" });
+      expect(await api.ids(reader)).toEqual(["5"]);
+      expect((await api.delete(writer, 5)).status).toBe(204);
+      expect(await api.ids(reader)).toEqual([]);
+    });
+
+    it("tells owners apart whose names differ only in case, space or form", async () => {
+      const base = newOwner();
+      const owners = [base, base.toUpperCase(), `${base} `, `${base}\u00e9`, `${base}e\u0301`, `${base}%`];
+      const tokens = await Promise.all(owners.map((owner) => service.token({ owner })));
+      for (const [id, token] of tokens.entries()) await api.create(token, { id, name: "x" });
+      for (const [id, token] of tokens.entries()) expect(await api.ids(token)).toEqual([String(id)]);
+    });
   });
 });

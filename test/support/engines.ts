@@ -1,12 +1,30 @@
 import { openStorage } from "../../src/storage/open.ts";
 import { newPostgresDatabase } from "./postgres.ts";
-import { type OwnDatabase, openSqlite } from "./service.ts";
+import { type OwnDatabase, openSqlite, temporaryFolder } from "./service.ts";
 
 /** Every engine, by name: `describe.each(ENGINES)("on %s", (_, open) => ... startService({ open }) ...)`. */
 export const ENGINES: [name: string, open: () => Promise<OwnDatabase>][] = [
   ["SQLite", openSqlite],
   ["PostgreSQL", openPostgres],
 ];
+
+/** An empty database for programs, which open it by its URL. */
+export interface TestDatabase {
+  readonly url: string;
+  /** Takes it away, once no program uses it. */
+  drop(): void | Promise<void>;
+}
+
+/** A database of every engine, by name: `describe.each(DATABASES)("on %s", (_, newDatabase) => ...)`. */
+export const DATABASES: [name: string, newDatabase: () => Promise<TestDatabase>][] = [
+  ["SQLite", newSqliteDatabase],
+  ["PostgreSQL", newPostgresDatabase],
+];
+
+async function newSqliteDatabase(): Promise<TestDatabase> {
+  const { path, remove } = temporaryFolder();
+  return { url: `sqlite:${path}/plants.db`, drop: remove };
+}
 
 async function openPostgres(): Promise<OwnDatabase> {
   const { url, drop } = await newPostgresDatabase();

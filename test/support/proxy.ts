@@ -1,11 +1,11 @@
 import { type AddressInfo, connect, createServer } from "node:net";
 
-/** Stands between a storage and its server; on request it swallows the server's next reply and hangs up. */
+/** Stands between a storage and its server, as the address does that a failover tool moves from server to server. */
 export async function startProxy(serverUrl: string) {
-  const { hostname, port } = new URL(serverUrl);
+  let target = new URL(serverUrl);
   let isCutting = false;
   const proxy = createServer((client) => {
-    const upstream = connect(Number(port), hostname);
+    const upstream = connect(Number(target.port), target.hostname);
     client.pipe(upstream);
     for (const socket of [client, upstream]) socket.on("error", () => {});
     client.on("close", () => upstream.destroy());
@@ -21,8 +21,13 @@ export async function startProxy(serverUrl: string) {
   url.port = String((proxy.address() as AddressInfo).port);
   return {
     url: url.href,
-    cutNextReply: () => {
+    /** Swallows the server's next reply and hangs up. */
+    cutNextReply() {
       isCutting = true;
+    },
+    /** Leads new connections to another server. */
+    moveTo(otherUrl: string) {
+      target = new URL(otherUrl);
     },
     stop: () => proxy.close(),
   };

