@@ -20,12 +20,12 @@ let server: PostgresServer;
 let database: PostgresDatabase;
 let plain: PostgresDatabase;
 beforeAll(async () => {
-  const { certificate, key } = authority.issue("localhost");
+  const { cert, key } = authority.issue("localhost");
   server = await startPostgres({
     settings: { ssl: "on", ssl_ca_file: "root.crt" },
     files: {
       "root.crt": authority.certificate,
-      "server.crt": certificate,
+      "server.crt": cert,
       "server.key": key,
       "pg_hba.conf": `hostssl all ${CERTIFIED} all cert\nhost all postgres all scram-sha-256\n`,
     },
@@ -108,8 +108,8 @@ describe("PostgreSQL over TLS", () => {
 
   it("takes a client that shows a certificate instead of a password", async () => {
     await database.query(`CREATE ROLE ${CERTIFIED} LOGIN SUPERUSER`);
-    const { certificate, key } = authority.issue(CERTIFIED);
-    const [sslcert, sslkey] = [newFile("client.crt", certificate), newFile("client.key", key)];
+    const { cert, key } = authority.issue(CERTIFIED);
+    const [sslcert, sslkey] = [newFile("client.crt", cert), newFile("client.key", key)];
     const url = new URL(urlOf(database, NAMED, { sslmode: "verify-full", ...ROOTS["its authority"] }));
     [url.username, url.password] = [CERTIFIED, ""];
     await expect(openStorage(url.href, { forServer: true })).rejects.toThrow("certificate");

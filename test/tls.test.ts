@@ -4,7 +4,7 @@ import { connect as connectTcp } from "node:net";
 import { join } from "node:path";
 import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
 import { CertificateFiles } from "../src/cli/certificate.ts";
-import { makeCertificate, type TestCertificate } from "./support/certificate.ts";
+import { makeCertificate, type TestCertificate } from "./support/certificates.ts";
 import { createToken, type Program, run, startProgram } from "./support/program.ts";
 import { temporaryFolder } from "./support/service.ts";
 

@@ -45,7 +45,7 @@ interface Description {
 }
 
 /** Headers that no description has to tell. */
-const OF_HTTP = ["connection", "content-length", "content-type", "date", "transfer-encoding"];
+const OF_HTTP = ["connection", "content-length", "content-type", "date", "transfer-encoding", "x-content-type-options"];
 
 /** JSON Schema validation in the dialect of OpenAPI 3.1, with the formats and keywords that it adds. */
 export function openApiAjv(): Ajv2020 {

@@ -1,8 +1,11 @@
-import { md, pki, random, util } from "node-forge";
+import { generateKeyPairSync } from "node:crypto";
+import forge from "node-forge";
+
+const { pki, md, random, util } = forge;
 
 /** A certificate and its private key, both PEM. */
-export interface Certificate {
-  readonly certificate: string;
+export interface TestCertificate {
+  readonly cert: string;
   readonly key: string;
 }
 
@@ -10,33 +13,56 @@ export interface Certificate {
 export interface Authority {
   readonly certificate: string;
   /** A certificate for the server with this host name, or for the client with this name. */
-  issue(name: string): Certificate;
+  issue(name: string): TestCertificate;
 }
 
 const DAY_MS = 86_400_000;
 
+interface Names {
+  readonly subject: string;
+  readonly issuer: string;
+}
+
+/** A certificate with these extensions, PEM. */
+function sign({ subject, issuer }: Names, publicKey: string, signingKey: string, extensions: object[]): string {
+  const certificate = pki.createCertificate();
+  certificate.publicKey = pki.publicKeyFromPem(publicKey);
+  certificate.serialNumber = `00${util.bytesToHex(random.getBytesSync(15))}`;
+  certificate.validity.notBefore = new Date(Date.now() - DAY_MS);
+  certificate.validity.notAfter = new Date(Date.now() + DAY_MS);
+  certificate.setSubject([{ name: "commonName", value: subject }]);
+  certificate.setIssuer([{ name: "commonName", value: issuer }]);
+  certificate.setExtensions(extensions);
+  certificate.sign(pki.privateKeyFromPem(signingKey), md.sha256.create());
+  return pki.certificateToPem(certificate);
+}
+
+const newKeys = () =>
+  generateKeyPairSync("rsa", {
+    modulusLength: 2_048,
+    publicKeyEncoding: { type: "spki", format: "pem" },
+    privateKeyEncoding: { type: "pkcs1", format: "pem" },
+  });
+
+const IS_AUTHORITY = { name: "basicConstraints", cA: true, critical: true };
+const of = (...altNames: object[]) => ({ name: "subjectAltName", altNames });
+
 /** A certificate authority that nobody knows. */
 export function newAuthority(): Authority {
-  const keys = pki.rsa.generateKeyPair(2048);
+  const own = newKeys();
   const issuer = "Test authority";
-  const sign = (name: string, publicKey: pki.PublicKey, extension: object): string => {
-    const certificate = pki.createCertificate();
-    certificate.publicKey = publicKey;
-    certificate.serialNumber = `00${util.bytesToHex(random.getBytesSync(15))}`;
-    certificate.validity.notBefore = new Date(Date.now() - DAY_MS);
-    certificate.validity.notAfter = new Date(Date.now() + DAY_MS);
-    certificate.setSubject([{ name: "commonName", value: name }]);
-    certificate.setIssuer([{ name: "commonName", value: issuer }]);
-    certificate.setExtensions([extension]);
-    certificate.sign(keys.privateKey, md.sha256.create());
-    return pki.certificateToPem(certificate);
-  };
   return {
-    certificate: sign(issuer, keys.publicKey, { name: "basicConstraints", cA: true, critical: true }),
-    issue(name) {
-      const { publicKey, privateKey } = pki.rsa.generateKeyPair(2048);
-      const certificate = sign(name, publicKey, { name: "subjectAltName", altNames: [{ type: 2, value: name }] });
-      return { certificate, key: pki.privateKeyToPem(privateKey) };
+    certificate: sign({ subject: issuer, issuer }, own.publicKey, own.privateKey, [IS_AUTHORITY]),
+    issue(subject) {
+      const { publicKey, privateKey: key } = newKeys();
+      return { cert: sign({ subject, issuer }, publicKey, own.privateKey, [of({ type: 2, value: subject })]), key };
     },
   };
+}
+
+/** A new certificate of `localhost` and this machine's loopback address, signed by itself. */
+export function makeCertificate(subject: string): TestCertificate {
+  const { publicKey, privateKey: key } = newKeys();
+  const names = of({ type: 2, value: "localhost" }, { type: 7, ip: "127.0.0.1" });
+  return { cert: sign({ subject, issuer: subject }, publicKey, key, [IS_AUTHORITY, names]), key };
 }
