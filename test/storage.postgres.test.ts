@@ -353,7 +353,7 @@ describe("a flood of look-ups of tokens", () => {
   it("costs one statement at a time, and finds the good ones", () =>
     withStorage(async (storage, database) => {
       await storage.insertToken({ digest: "good", owner: "ann", scopes: [], createdAt: 1 });
-      const list = () => storage.selectPlants("ann", { limit: 1 });
+      const list = (_?: unknown, n = 0) => storage.selectPlants("ann", { limit: n + 1 });
       const connections = () =>
         database.query(
           "SELECT pid FROM pg_stat_activity WHERE application_name = 'plantstore' AND query LIKE '%plants%'",
