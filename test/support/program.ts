@@ -1,3 +1,4 @@
+import { afterAll } from "bun:test";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
 
@@ -36,11 +37,12 @@ export interface RunOptions {
 }
 
 const running = new Set<Subprocess>();
-process.on("exit", () => {
+// As a hook of the whole run (see bunfig.toml): `bun test` ends without the event "exit".
+afterAll(() => {
   for (const child of running) child.kill("SIGKILL");
 });
 
-/** Keeps a child from outliving this process, whatever becomes of the test that started it. */
+/** Keeps a child from outliving this run, whatever becomes of the test that started it. */
 export function track<Child extends Subprocess>(child: Child): Child {
   running.add(child);
   child.exited.finally(() => running.delete(child));
