@@ -312,7 +312,7 @@ describe("plantstore restore", () => {
     const other = await openStorage(`sqlite:${path}`, { forServer: false });
     const { exitCode, stderr } = await on(path, "restore", backup, "--force");
     expect(exitCode).toBe(1);
-    expect(stderr).toMatch(/^plantstore: another process uses .*\n$/);
+    expect(stderr).toMatch(/^plantstore: .* cannot be put aside: .*another process uses it.*\n$/);
     await other.insertPlant("ann", { id: 6n, name: "Fern" }, undefined);
     await other.close();
     expect(await idsIn(path)).toEqual([1, 2, 3, 4, 5, 6]);

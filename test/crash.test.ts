@@ -5,7 +5,7 @@ import { Ledger } from "./support/ledger.ts";
 import { createToken, startProgram } from "./support/program.ts";
 import { temporaryFolder } from "./support/service.ts";
 
-const ROUNDS = Number(process.env["PLANTSTORE_CRASH_ROUNDS"] || 5);
+const ROUNDS = Number(process.env["PLANTSTORE_CRASH_ROUNDS"] || 20);
 const ROUND_TIMEOUT_MS = 60_000;
 
 const folder = temporaryFolder();
@@ -21,7 +21,7 @@ describe("kill -9 in the middle of many writes", () => {
       async () => {
         const token = await createToken(`sqlite:${database}`, "ann");
         const program = await startProgram(["--database", `sqlite:${database}`]);
-        const enough = ledger.answered + 500 + Math.floor(Math.random() * 3_000);
+        const enough = ledger.answered + 100 + Math.floor(Math.random() * 1_000);
         let isKilled = false;
         await ledger.write(new PlantStoreClient({ url: program.url, token, attempts: 1 }), () => {
           if (ledger.answered >= enough && !isKilled) {
@@ -33,7 +33,7 @@ describe("kill -9 in the middle of many writes", () => {
         await program.process.exited;
         expect(program.process.signalCode).toBe("SIGKILL");
 
-        const again = await startProgram(["--database", `sqlite:${database}`]);
+        const again = await startProgram(["--database", `sqlite:${database}`, "--drain", "0s"]);
         const client = new PlantStoreClient({ url: again.url, token });
         expect(await ledger.faults(client)).toEqual([]);
         expect(await ledger.askAgain(client)).toBeGreaterThan(0);

@@ -1,9 +1,9 @@
 import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync, statfsSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import type { Report, Task } from "./copy-thread.ts";
 import { DAMAGE_REMEDY } from "./failures.ts";
 import { bytesOf, realPath, sync } from "./files.ts";
 import type { Contents } from "./inspection.ts";
+import type { Report, Task } from "./reader-thread.ts";
 import { logBytes } from "./recovery.ts";
 
 /**
@@ -105,7 +105,7 @@ type Finding = Exclude<Report, { failure: string }>;
 async function onThread(task: Task, source: string, options: CopyOptions): Promise<Finding> {
   const { signal, maxLogBytes = MAX_LOG_BYTES } = options;
   const { promise, resolve, reject } = Promise.withResolvers<Finding>();
-  const thread = new Worker(new URL("./copy-thread.ts", import.meta.url).href);
+  const thread = new Worker(new URL("./reader-thread.ts", import.meta.url).href);
   thread.onmessage = ({ data }: MessageEvent<Report>) =>
     "failure" in data ? reject(new Error(data.failure)) : resolve(data);
   thread.onerror = ({ message }) => reject(new Error(message));

@@ -13,7 +13,7 @@ import {
 import { dirname } from "node:path";
 import { type Copied, type CopyOptions, withCopy } from "./backup.ts";
 import { connect, pragma } from "./connection.ts";
-import { codeOf } from "./failures.ts";
+import { codeOf, isDamage } from "./failures.ts";
 import { beginsAsDatabase, realPath, timestamp } from "./files.ts";
 import { lockForServer } from "./lock.ts";
 
@@ -74,7 +74,7 @@ function replace(file: string, copy: string, aside: string): void {
 /**
  * Writes the old database's log back into it, so that nothing beside it matters any more, and keeps everybody off it.
  * One that is too damaged for that is left as it is, and `undefined` returned.
- * @throws Error when another process has it open
+ * @throws Error when that cannot be done, for one because another process has it open
  */
 function takeAlone(file: string): Database | undefined {
   // SQLite throws the log of a file away that it takes for empty.
@@ -83,13 +83,14 @@ function takeAlone(file: string): Database | undefined {
   try {
     db = connect(file, { create: false });
     db.run("PRAGMA locking_mode = EXCLUSIVE");
-    if (pragma(db, "PRAGMA journal_mode = DELETE") !== "delete") throw new Error("the log is still there");
+    if (pragma(db, "PRAGMA journal_mode = DELETE") !== "delete") throw new Error("its log cannot be written back");
     db.run("BEGIN EXCLUSIVE");
     return db;
   } catch (error) {
     db?.close(true);
-    if (codeOf(error) !== "SQLITE_BUSY") return undefined;
-    throw new Error(`another process uses ${file}: wait until it is done`, { cause: error });
+    if (isDamage(codeOf(error))) return undefined;
+    const reason = `${(error as Error).message}; if another process uses it, wait until that is done`;
+    throw new Error(`${file} cannot be put aside: ${reason}`, { cause: error });
   }
 }
 

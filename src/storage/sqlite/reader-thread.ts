@@ -1,6 +1,6 @@
 /**
- * The thread that copies a database or looks through it. Both are single statements that take seconds with millions of
- * plants; meanwhile the main thread can hear a stop signal and watch what the copy costs a running server.
+ * The thread that reads a whole database, to copy it or to look through it. Both are single statements that take seconds
+ * with millions of plants; the main thread meanwhile hears stop signals, and watches what it costs a running server.
  */
 import type { Database } from "bun:sqlite";
 import { connect } from "./connection.ts";
