@@ -114,6 +114,28 @@ describe("a PostgreSQL database at its opening", () => {
       await Promise.all(storages.map((storage) => storage.close()));
     }));
 
+  it(
+    "waits for another program that migrates it, and makes nothing meanwhile",
+    () =>
+      withDatabase(async (database) => {
+        await (await open(database.url)).close();
+        await database.query("DROP TABLE plants, tokens; UPDATE plantstore_schema SET version = 0");
+        const { opening } = await database.holding("SELECT version FROM plantstore_schema FOR UPDATE", async () => {
+          const opening = open(database.url);
+          let waiting: { pid: number }[] = [];
+          while (waiting.length === 0) {
+            waiting = await database.query("SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
+          }
+          const made = "SELECT relation FROM pg_locks WHERE locktype = 'relation' AND mode = 'AccessExclusiveLock'";
+          expect(await database.query(made)).toEqual([]);
+          return { opening };
+        });
+        await (await opening).close();
+        expect(await database.query("SELECT version::int FROM plantstore_schema")).toEqual([{ version: 1 }]);
+      }),
+    TIMEOUT_MS,
+  );
+
   const refusals: [kind: string, reason: RegExp, change: string][] = [
     ["a newer program's", /newer Plant Store.*999.*upgrade/, "UPDATE plantstore_schema SET version = 999"],
     ["another program's", /table plants of another program/, "DROP TABLE plantstore_schema"],
