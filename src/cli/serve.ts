@@ -5,7 +5,7 @@ import { SCOPES } from "../domain/token.ts";
 import type { Authenticator } from "../http/auth.ts";
 import { metricsRoute, routes } from "../http/routes.ts";
 import { type Answer, HttpServer } from "../http/server.ts";
-import { type Log, openLog, redact, withoutSecrets } from "../log.ts";
+import { type Log, limitFailures, openLog, redact, withoutSecrets } from "../log.ts";
 import { Metrics } from "../metrics.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -79,6 +79,7 @@ function listen(
 ) {
   let isDraining = false;
   const readiness = { isDraining: () => isDraining, ping: () => storage.ping() };
+  const mayLogFailure = limitFailures(log.requests);
   const metrics = new Metrics(() => main.pendingRequests);
   const gate = {
     authenticator,
@@ -96,7 +97,8 @@ function listen(
     routes: routes(new App(storage), readiness),
     onAnswer: (answer) => {
       if (!answer.isBreak) metrics.observe(answer);
-      if (answer.error !== undefined || config.log === "requests") logAnswer(log.requests, answer);
+      const isLogged = config.log === "requests" || (answer.error !== undefined && mayLogFailure());
+      if (isLogged) logAnswer(log.requests, answer);
     },
   });
   const { adminHost: host, adminPort: port } = config;

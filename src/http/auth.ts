@@ -11,6 +11,21 @@ const CHALLENGE = 'Bearer realm="plantstore"';
  */
 const SECOND_CREDENTIAL = /^\s*,|^bearer\b.*,(?:\s|$)|,\s*[\w!#$%&'*.^`|~+-]+ +[^\s=,]/i;
 
+// Refusals are made once: a flood of bad tokens then pays for no error and its stack.
+const NO_TOKEN = new HttpError("unauthenticated", "send a token: Authorization: Bearer plt_...", {
+  "WWW-Authenticate": CHALLENGE,
+});
+const INVALID_TOKEN = refusal(
+  "invalid_token",
+  "the token is malformed, unknown, expired or revoked",
+  'error="invalid_token"',
+);
+const TWO_CREDENTIALS = refusal(
+  "multiple_credentials",
+  "send one Authorization header with one credential",
+  'error="invalid_request"',
+);
+
 /** Tells which secrets are good. */
 export interface Authenticator {
   /**
@@ -43,8 +58,12 @@ export class Gate {
   constructor(options: GateOptions, peerOf: (request: Request) => string) {
     this.#authenticator = options.authenticator;
     this.#proxies = options.proxies;
-    this.#requests = options.requestQuota && new RateLimiter("requests", options.requestQuota);
-    this.#failures = options.failureQuota && new RateLimiter("invalid-tokens", options.failureQuota);
+    this.#requests =
+      options.requestQuota &&
+      new RateLimiter("requests", options.requestQuota, "this token has made too many requests");
+    this.#failures =
+      options.failureQuota &&
+      new RateLimiter("invalid-tokens", options.failureQuota, "too many invalid tokens came from your address");
     this.#peerOf = peerOf;
   }
 
@@ -55,40 +74,36 @@ export class Gate {
    */
   async admit(request: Request, scope: Scope, nowMs: number): Promise<Access> {
     const access = await this.#authenticator.authenticate(bearerSecret(request.headers.get("authorization")));
-    if (access === undefined) throw this.#invalid(request, nowMs);
+    if (access === undefined) {
+      this.#countFailure(request, nowMs);
+      throw INVALID_TOKEN;
+    }
     // A token of an identity provider is soon followed by the next one: what it is counted by is its owner.
-    this.#requests?.take(access.digest ?? access.owner, nowMs, "this token has made too many requests");
+    this.#requests?.take(access.digest ?? access.owner, nowMs);
     if (!access.scopes.includes(scope)) {
       const message = `this needs a token with the scope ${scope}`;
-      throw refusal("insufficient_scope", message, "insufficient_scope", `, scope="${scope}"`);
+      throw refusal("insufficient_scope", message, `error="insufficient_scope", scope="${scope}"`);
     }
     return access;
   }
 
   /** Only what is refused is counted by address, and only now: no good token ever waits for another's bad ones. */
-  #invalid(request: Request, nowMs: number): HttpError {
-    if (this.#failures !== undefined) {
-      const address = networkOf(clientAddress(request, this.#peerOf(request), this.#proxies));
-      this.#failures.take(address, nowMs, "too many invalid tokens came from your address");
-    }
-    return refusal("invalid_token", "the token is malformed, unknown, expired or revoked", "invalid_token");
+  #countFailure(request: Request, nowMs: number): void {
+    if (this.#failures === undefined) return;
+    this.#failures.take(networkOf(clientAddress(request, this.#peerOf(request), this.#proxies)), nowMs);
   }
 }
 
 /** The secret in an `Authorization: Bearer` header; the scheme is case-insensitive. */
 function bearerSecret(authorization: string | null): string {
+  if (authorization === null) throw NO_TOKEN;
   // The tokens of identity providers are long: they are looked through once for a comma, and not again.
-  if (authorization?.includes(",") && SECOND_CREDENTIAL.test(authorization)) {
-    throw refusal("multiple_credentials", "send one Authorization header with one credential", "invalid_request");
-  }
-  const scheme = /^bearer(?: +|$)/i.exec(authorization ?? "");
-  if (authorization === null || scheme === null) {
-    const headers = { "WWW-Authenticate": CHALLENGE };
-    throw new HttpError("unauthenticated", "send a token: Authorization: Bearer plt_...", headers);
-  }
+  if (authorization.includes(",") && SECOND_CREDENTIAL.test(authorization)) throw TWO_CREDENTIALS;
+  const scheme = /^bearer(?: +|$)/i.exec(authorization);
+  if (scheme === null) throw NO_TOKEN;
   return authorization.slice(scheme[0].length);
 }
 
-function refusal(code: HttpError["code"], message: string, reason: string, more = ""): HttpError {
-  return new HttpError(code, message, { "WWW-Authenticate": `${CHALLENGE}, error="${reason}"${more}` });
+function refusal(code: HttpError["code"], message: string, reason: string): HttpError {
+  return new HttpError(code, message, { "WWW-Authenticate": `${CHALLENGE}, ${reason}` });
 }

@@ -10,6 +10,9 @@ import { Turn } from "./turn.ts";
 /** Requests answered at a time, streams included; one more is told to come back. */
 const MAX_REQUESTS = 10_000;
 
+/** Made once: in a flood there is no time for errors and their stacks. */
+const TOO_BUSY = new AppError("unavailable", "the server is busy with too many requests: try again");
+
 /** What a listener needs. */
 export interface ServerOptions extends ListenerOptions, GateOptions {
   readonly routes: readonly Route[];
@@ -115,7 +118,7 @@ export class HttpServer {
       // Whoever asks whether the server lives is told that it does.
       if (route.scope === undefined) return route;
       if (this.#listener.pendingRequests <= MAX_REQUESTS && !this.#turn.isHopeless(startedMs)) return route;
-      throw new AppError("unavailable", "the server is busy with too many requests: try again");
+      throw TOO_BUSY;
     }
     if (methods.size === 0) throw new AppError("path_not_found", "there is nothing at this path: see /docs");
     const allowed = [...methods.keys()].flatMap((each) => (each === "GET" ? ["GET", "HEAD"] : [each])).join(", ");
