@@ -58,8 +58,12 @@ export class Gate {
   constructor(options: GateOptions, peerOf: (request: Request) => string) {
     this.#authenticator = options.authenticator;
     this.#proxies = options.proxies;
-    this.#requests = options.requestQuota && new RateLimiter("requests", options.requestQuota);
-    this.#failures = options.failureQuota && new RateLimiter("invalid-tokens", options.failureQuota);
+    this.#requests =
+      options.requestQuota &&
+      new RateLimiter("requests", options.requestQuota, "this token has made too many requests");
+    this.#failures =
+      options.failureQuota &&
+      new RateLimiter("invalid-tokens", options.failureQuota, "too many invalid tokens came from your address");
     this.#peerOf = peerOf;
   }
 
@@ -70,9 +74,12 @@ export class Gate {
    */
   async admit(request: Request, scope: Scope, nowMs: number): Promise<Access> {
     const access = await this.#authenticator.authenticate(bearerSecret(request.headers.get("authorization")));
-    if (access === undefined) throw this.#invalid(request, nowMs);
+    if (access === undefined) {
+      this.#countFailure(request, nowMs);
+      throw INVALID_TOKEN;
+    }
     // A token of an identity provider is soon followed by the next one: what it is counted by is its owner.
-    this.#requests?.take(access.digest ?? access.owner, nowMs, "this token has made too many requests");
+    this.#requests?.take(access.digest ?? access.owner, nowMs);
     if (!access.scopes.includes(scope)) {
       const message = `this needs a token with the scope ${scope}`;
       throw refusal("insufficient_scope", message, `error="insufficient_scope", scope="${scope}"`);
@@ -81,12 +88,9 @@ export class Gate {
   }
 
   /** Only what is refused is counted by address, and only now: no good token ever waits for another's bad ones. */
-  #invalid(request: Request, nowMs: number): HttpError {
-    if (this.#failures !== undefined) {
-      const address = networkOf(clientAddress(request, this.#peerOf(request), this.#proxies));
-      this.#failures.take(address, nowMs, "too many invalid tokens came from your address");
-    }
-    return INVALID_TOKEN;
+  #countFailure(request: Request, nowMs: number): void {
+    if (this.#failures === undefined) return;
+    this.#failures.take(networkOf(clientAddress(request, this.#peerOf(request), this.#proxies)), nowMs);
   }
 }
 

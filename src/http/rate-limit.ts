@@ -12,43 +12,52 @@ export interface Quota {
 const MAX_KEYS = 100_000;
 
 /**
- * Lets each key have a quota, all of it at once or evenly, and refills it evenly (the generic cell rate
- * algorithm of ITU-T I.371, in its virtual scheduling form).
+ * Lets each key have a quota, all of it at once or evenly, and refills it evenly (the generic cell rate algorithm of
+ * ITU-T I.371, in its virtual scheduling form).
  */
 export class RateLimiter {
   readonly #name: string;
   readonly #quota: Quota;
+  readonly #message: string;
   readonly #intervalMs: number;
   /** By key, the time at which its quota is whole again. */
   readonly #wholeAtMs = new Map<string, number>();
+  /** By how many seconds they tell to wait. */
+  readonly #refusals = new Map<number, HttpError>();
 
-  /** `name` is what clients see the quota called. */
-  constructor(name: string, quota: Quota) {
+  /** `name` is what clients see the quota called, `message` what they are told when it is used up. */
+  constructor(name: string, quota: Quota, message: string) {
     this.#name = name;
     this.#quota = quota;
+    this.#message = message;
     this.#intervalMs = quota.windowMs / quota.amount;
   }
 
   /**
    * Counts one more for `key` at the time `nowMs`, of a clock that never goes back.
-   * @throws HttpError `too_many_requests` when its quota is used up; `message` goes before when to try again
+   * @throws HttpError `too_many_requests` when its quota is used up, with when to try again
    */
-  take(key: string, nowMs: number, message: string): void {
+  take(key: string, nowMs: number): void {
     const wholeAtMs = Math.max(this.#wholeAtMs.get(key) ?? 0, nowMs) + this.#intervalMs;
     const waitMs = wholeAtMs - nowMs - this.#quota.windowMs;
     // What rounding leaves over is no reason to wait.
-    if (waitMs > 0.001) throw this.#refusal(waitMs, message);
+    if (waitMs > 0.001) throw this.#refusal(Math.ceil(waitMs / 1_000));
     if (this.#wholeAtMs.size >= MAX_KEYS) this.#wholeAtMs.clear();
     this.#wholeAtMs.set(key, wholeAtMs);
   }
 
   /** With the header fields of draft-ietf-httpapi-ratelimit-headers-11. */
-  #refusal(waitMs: number, message: string): HttpError {
-    const seconds = Math.ceil(waitMs / 1_000);
-    return new HttpError("too_many_requests", `${message}: try again in ${seconds} s`, {
-      "Retry-After": String(seconds),
-      RateLimit: `"${this.#name}";r=0;t=${seconds}`,
-      "RateLimit-Policy": `"${this.#name}";q=${this.#quota.amount};w=${this.#quota.windowMs / 1_000}`,
-    });
+  #refusal(seconds: number): HttpError {
+    let refusal = this.#refusals.get(seconds);
+    if (refusal === undefined) {
+      const { amount, windowMs } = this.#quota;
+      refusal = new HttpError("too_many_requests", `${this.#message}: try again in ${seconds} s`, {
+        "Retry-After": String(seconds),
+        RateLimit: `"${this.#name}";r=0;t=${seconds}`,
+        "RateLimit-Policy": `"${this.#name}";q=${amount};w=${windowMs / 1_000}`,
+      });
+      this.#refusals.set(seconds, refusal);
+    }
+    return refusal;
   }
 }

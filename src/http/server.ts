@@ -5,11 +5,15 @@ import { commonHeaders, type HeaderFields, isPreflight, preflight } from "./comm
 import { errorResponse, HttpError, toPublicError } from "./errors.ts";
 import { type Certificate, Listener, type ListenerOptions } from "./listener.ts";
 import type { Route } from "./routes.ts";
+import { Turn } from "./turn.ts";
 
 /** Requests answered at a time, streams included; one more is told to come back. */
 const MAX_REQUESTS = 10_000;
 /** Turns of the event loop that a stop waits for at most, while requests keep coming in. */
 const MAX_LAST_TURNS = 100;
+
+/** Made once: in a flood there is no time for errors and their stacks. */
+const TOO_BUSY = new AppError("unavailable", "the server is busy with too many requests: try again");
 
 /** What a listener needs. */
 export interface ServerOptions extends ListenerOptions, GateOptions {
@@ -41,6 +45,7 @@ export class HttpServer {
   readonly #listener: Listener;
   readonly #gate: Gate;
   readonly #headersOf: (request: Request) => HeaderFields;
+  readonly #turn = new Turn();
   #isDraining = false;
   #requestCount = 0;
 
@@ -104,6 +109,7 @@ export class HttpServer {
   async #answer(request: Bun.BunRequest, methods: Methods): Promise<Response> {
     this.#requestCount++;
     const call = new ServedCall(request, this.#headersOf(request), this.#options.onAnswer);
+    this.#turn.count(call.startedMs);
     let response: Response;
     let error: AppError | undefined;
     try {
@@ -117,17 +123,20 @@ export class HttpServer {
       error = toPublicError(thrown);
       response = errorResponse(call, error);
     }
+    if (this.#turn.isLate(call.startedMs)) await this.#turn.end;
     if (this.#isDraining) response.headers.set("Connection", "close");
     call.report(response.status, error, false);
     return response;
   }
 
-  #find({ request, headers }: Call, methods: Methods): Pick<Route, "operation" | "scope" | "handle"> {
+  #find({ request, headers, startedMs }: ServedCall, methods: Methods): Pick<Route, "operation" | "scope" | "handle"> {
     const { method } = request;
     const route = methods.get(method === "HEAD" ? "GET" : method);
     if (route !== undefined) {
-      if (this.#listener.pendingRequests <= MAX_REQUESTS) return route;
-      throw new AppError("unavailable", "the server is busy with too many requests: try again");
+      // Whoever asks whether the server lives is told that it does.
+      if (route.scope === undefined) return route;
+      if (this.#listener.pendingRequests <= MAX_REQUESTS && !this.#turn.isHopeless(startedMs)) return route;
+      throw TOO_BUSY;
     }
     if (methods.size === 0) throw new AppError("path_not_found", "there is nothing at this path: see /docs");
     const allowed = [...methods.keys()].flatMap((each) => (each === "GET" ? ["GET", "HEAD"] : [each])).join(", ");

@@ -160,7 +160,7 @@ describe("requests of one token", () => {
 describe("a quota", () => {
   const isTaken = (limiter: RateLimiter, key: string, nowMs: number): boolean => {
     try {
-      limiter.take(key, nowMs, "");
+      limiter.take(key, nowMs);
       return true;
     } catch {
       return false;
@@ -173,7 +173,7 @@ describe("a quota", () => {
     [600, 60_000],
     [999, 3_600_000],
   ])("of %d in %d ms is had at once, and comes back evenly", (amount, windowMs) => {
-    const limiter = new RateLimiter("test", { amount, windowMs });
+    const limiter = new RateLimiter("test", { amount, windowMs }, "no more");
     const takenAt = (nowMs: number) => {
       let taken = 0;
       while (isTaken(limiter, "key", nowMs)) taken++;
@@ -188,9 +188,9 @@ describe("a quota", () => {
   });
 
   it("is kept for a bounded number of keys", () => {
-    const limiter = new RateLimiter("test", { amount: 1, windowMs: 1_000 });
+    const limiter = new RateLimiter("test", { amount: 1, windowMs: 1_000 }, "no more");
     expect([isTaken(limiter, "key", 0), isTaken(limiter, "key", 0)]).toEqual([true, false]);
-    for (let n = 0; n < 100_000; n++) limiter.take(`other ${n}`, 0, "");
+    for (let n = 0; n < 100_000; n++) limiter.take(`other ${n}`, 0);
     expect(isTaken(limiter, "key", 0)).toBe(true);
   });
 });

@@ -1,0 +1,242 @@
+/**
+ * `bun bench/flood.ts`: three times the load that the server can take, and a thousand slow clients. The server has one
+ * core, this load the other. Ends with 1 when a promise of docs/reliability.md does not hold.
+ */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { Socket } from "bun";
+
+const [SERVER_CORE, LOAD_CORE] = ["0", "1"];
+const PORT = 18_791;
+const CONNECTIONS = 4_000;
+const SLOW_CLIENTS = 1_000;
+const MAIN = join(import.meta.dir, "../src/main.ts");
+
+/** What came back in a while. Times are in milliseconds from the sending of the request. */
+interface Tally {
+  readonly seconds: number;
+  readonly goodMs: number[];
+  /** 429 and 503. */
+  readonly refusedMs: number[];
+  /** Answers of any other kind. */
+  strange: number;
+}
+
+interface Connection {
+  readonly socket: Socket<Connection>;
+  sentAtMs: number;
+}
+
+/** Clients that each send one request at a time. */
+class Clients {
+  readonly #request: () => string;
+  readonly #idle: Connection[] = [];
+  readonly #all: Socket<Connection>[] = [];
+  #tally: Tally = newTally(0);
+  #isClosedLoop = false;
+
+  static async open(count: number, request: () => string): Promise<Clients> {
+    const clients = new Clients(request);
+    for (let opened = 0; opened < count; opened += 100) {
+      await Promise.all(Array.from({ length: 100 }, () => clients.#connect()));
+    }
+    return clients;
+  }
+
+  private constructor(request: () => string) {
+    this.#request = request;
+  }
+
+  /** Each client sends its next request as soon as the last one is answered. */
+  async saturate(seconds: number): Promise<Tally> {
+    this.#tally = newTally(seconds);
+    this.#isClosedLoop = true;
+    for (const connection of this.#idle.splice(0)) this.#send(connection);
+    await Bun.sleep(seconds * 1_000);
+    this.#isClosedLoop = false;
+    return this.#tally;
+  }
+
+  /** Sends so many requests a second, answered or not, as long as a client is idle. */
+  async offer(perSecond: number, seconds: number): Promise<Tally> {
+    this.#tally = newTally(seconds);
+    const startMs = performance.now();
+    let sent = 0;
+    for (let ms = 0; ms < seconds * 1_000; ms = performance.now() - startMs) {
+      for (const due = (ms / 1_000) * perSecond; sent < due; sent++) {
+        const connection = this.#idle.pop();
+        if (connection !== undefined) this.#send(connection);
+      }
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+    return this.#tally;
+  }
+
+  close(): void {
+    for (const socket of this.#all) socket.end();
+  }
+
+  #send(connection: Connection): void {
+    connection.sentAtMs = performance.now();
+    connection.socket.write(this.#request());
+  }
+
+  async #connect(): Promise<void> {
+    const socket = await Bun.connect<Connection>({
+      hostname: "127.0.0.1",
+      port: PORT,
+      socket: { data: (from, chunk) => this.#receive(from.data, chunk), error: () => {} },
+    });
+    socket.data = { socket, sentAtMs: 0 };
+    this.#all.push(socket);
+    this.#idle.push(socket.data);
+  }
+
+  #receive(connection: Connection, chunk: Uint8Array): void {
+    // What follows the first bytes of an answer.
+    if (connection.sentAtMs === 0) return;
+    const ms = performance.now() - connection.sentAtMs;
+    connection.sentAtMs = 0;
+    // HTTP/1.1 200, 429 or 503.
+    const [first, last] = [chunk[9], chunk[11]];
+    if (first === 0x32) this.#tally.goodMs.push(ms);
+    else if ((first === 0x34 && last === 0x39) || (first === 0x35 && last === 0x33)) this.#tally.refusedMs.push(ms);
+    else this.#tally.strange++;
+    if (this.#isClosedLoop) this.#send(connection);
+    else this.#idle.push(connection);
+  }
+}
+
+const newTally = (seconds: number): Tally => ({ seconds, goodMs: [], refusedMs: [], strange: 0 });
+const goodput = ({ goodMs, seconds }: Tally): number => goodMs.length / seconds;
+const p99 = (times: readonly number[]): number => times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? 0;
+
+/** Requests of one kind at three times the rate at which they can be answered, then at half of it. */
+async function flood(kind: string, request: () => string): Promise<boolean> {
+  const few = await Clients.open(100, request);
+  await few.saturate(1);
+  const most = goodput(await few.saturate(3));
+  await Bun.sleep(500);
+  const before = p99((await few.offer(most / 2, 2)).goodMs);
+  const many = await Clients.open(CONNECTIONS, request);
+  const during = await many.offer(most * 3, 5);
+  many.close();
+  let recoveredSeconds = 0;
+  for (let window = 1; window <= 12; window++) {
+    const { goodMs, refusedMs } = await few.offer(most / 2, 0.5);
+    const isCalm = refusedMs.length === 0 && goodMs.length > 0 && p99(goodMs) < Math.max(2 * before, 20);
+    if (!isCalm) recoveredSeconds = window / 2;
+  }
+  few.close();
+  const [share, refused] = [goodput(during) / most, p99(during.refusedMs)];
+  console.log(
+    `${kind}  most ${Math.round(most)}/s  at three times that: ${Math.round(share * 100)} % answered well, ` +
+      `${during.refusedMs.length} refused in ${refused.toFixed(0)} ms (p99), ${during.strange} strange; ` +
+      `calm again after ${recoveredSeconds.toFixed(1)} s`,
+  );
+  return share > 0.8 && refused < 100 && during.strange === 0 && recoveredSeconds < 5;
+}
+
+/** What a thousand slow clients do to the others. */
+async function slowClients(token: string, request: () => string): Promise<boolean> {
+  const few = await Clients.open(100, request);
+  const most = goodput(await few.saturate(2));
+  await Bun.sleep(500);
+  const before = p99((await few.offer(most / 2, 5)).goodMs);
+  const stop = startSlowClients(token);
+  await Bun.sleep(3_000);
+  const during = await few.offer(most / 2, 5);
+  stop();
+  few.close();
+  const after = p99(during.goodMs);
+  console.log(
+    `slow clients  p99 of the others ${before.toFixed(2)} ms without, ${after.toFixed(2)} ms with ${SLOW_CLIENTS} of them; ` +
+      `${during.refusedMs.length} refused`,
+  );
+  return after < 2 * before && during.refusedMs.length === 0;
+}
+
+/** Clients that send their headers, or their body, a byte a second, or read nothing of a long answer. */
+function startSlowClients(token: string): () => void {
+  const head = (method: string) => `${method} /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n`;
+  const starts = [
+    "GET /plants HTTP/1.1\r\nHost: x\r\nX-Slow: ",
+    `${head("POST")}Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{"name":"`,
+    `${head("GET")}\r\n`,
+  ];
+  let isStopped = false;
+  const sockets = new Set<Socket<number>>();
+  const open = (kind: number): Promise<unknown> =>
+    Bun.connect<number>({
+      hostname: "127.0.0.1",
+      port: PORT,
+      data: kind,
+      socket: {
+        open(socket) {
+          sockets.add(socket);
+          socket.write(starts[kind] ?? "");
+          if (kind === 2) socket.pause();
+        },
+        data() {},
+        close(socket) {
+          sockets.delete(socket);
+          if (!isStopped) open(kind).catch(() => {});
+        },
+      },
+    });
+  for (let n = 0; n < SLOW_CLIENTS; n++) open(n % starts.length).catch(() => {});
+  const timer = setInterval(() => {
+    for (const socket of sockets) if (socket.data !== 2) socket.write("x");
+  }, 1_000);
+  return () => {
+    isStopped = true;
+    clearInterval(timer);
+    for (const socket of sockets) socket.terminate();
+  };
+}
+
+/** A server on an empty database of its own, and a token for it. */
+async function startServer() {
+  const folder = mkdtempSync(join(tmpdir(), "plantstore-flood-"));
+  const database = ["--database", `sqlite:${folder}/plants.db`];
+  const run = (...args: string[]) => [process.execPath, MAIN, ...args, ...database];
+  const token = Bun.spawnSync(run("token", "create", "--owner", "flood"))
+    .stdout.toString()
+    .trim();
+  const server = Bun.spawn(
+    ["taskset", "-c", SERVER_CORE, ...run("serve", "--port", String(PORT), "--admin-port", "off")],
+    { stdout: "pipe", stderr: Bun.file(join(folder, "log")) },
+  );
+  await server.stdout.getReader().read();
+  return {
+    token,
+    async stop() {
+      server.kill("SIGKILL");
+      await server.exited;
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
+
+async function main(): Promise<boolean> {
+  Bun.spawnSync(["taskset", "-cp", LOAD_CORE, String(process.pid)]);
+  const { token, stop } = await startServer();
+  try {
+    const head = (method: string, path: string) =>
+      `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n`;
+    let id = 0;
+    const create = () => {
+      const body = `{"id":${++id},"name":"Aristolochia californica","tag":"vine"}`;
+      return `${head("POST", "/plants")}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+    };
+    // No two of them are the same, so that none is answered from memory.
+    const list = () => `${head("GET", `/plants?limit=100&after=${++id % 10_000}&n=${id}`)}\r\n`;
+    const outcomes = [await flood("creates", create), await flood("lists", list), await slowClients(token, list)];
+    return outcomes.every(Boolean);
+  } finally {
+    await stop();
+  }
+}
+
+process.exit((await main()) ? 0 : 1);

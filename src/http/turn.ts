@@ -1,0 +1,50 @@
+/** Requests after which a turn is watched: most turns are over before, and cost nothing. */
+const WATCHED_AFTER = 64;
+/** A turn that takes longer is late. */
+const LATE_MS = 50;
+/** How long all turns must be late before requests are refused: a pause or a burst is no overload. */
+const PATIENCE_MS = 500;
+
+/**
+ * The turn of the event loop that is on. As long as more than a thousand connections have something to read, Bun goes
+ * on reading them, up to 48 times, before it turns to anything else: timers, other threads, the disk. So in a late turn
+ * no connection may be answered and read again, and of what comes late in it, a part is refused.
+ */
+export class Turn {
+  #requests = 0;
+  #watchedSinceMs = 0;
+  #lateSinceMs = Number.POSITIVE_INFINITY;
+  #end: PromiseWithResolvers<void> | undefined;
+
+  /** Counts a request that is looked at, at a time of `performance.now()`. */
+  count(nowMs: number): void {
+    this.#requests++;
+    if (this.#requests !== WATCHED_AFTER) return;
+    this.#watchedSinceMs = nowMs;
+    setImmediate(() => this.#finish());
+  }
+
+  /** Whether the turn has taken so long that what is left of it had better wait for the next. */
+  isLate(nowMs: number): boolean {
+    return this.#requests >= WATCHED_AFTER && nowMs - this.#watchedSinceMs > LATE_MS;
+  }
+
+  /** Whether the server is so far behind, and has been for a while, that a request is sooner refused than answered. */
+  isHopeless(nowMs: number): boolean {
+    return this.isLate(nowMs) && nowMs - this.#lateSinceMs > PATIENCE_MS;
+  }
+
+  /** Resolves when the turn is over. */
+  get end(): Promise<void> {
+    this.#end ??= Promise.withResolvers<void>();
+    return this.#end.promise;
+  }
+
+  #finish(): void {
+    if (!this.isLate(performance.now())) this.#lateSinceMs = Number.POSITIVE_INFINITY;
+    else this.#lateSinceMs = Math.min(this.#lateSinceMs, this.#watchedSinceMs);
+    this.#requests = 0;
+    this.#end?.resolve();
+    this.#end = undefined;
+  }
+}
