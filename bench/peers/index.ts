@@ -1,0 +1,3 @@
+import type { Kind } from "../servers/server.ts";
+
+export const peers: readonly Kind[] = [];
