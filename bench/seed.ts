@@ -25,11 +25,17 @@ export const PLANTS = [
   { name: "Mimulus aurantiacus", tag: "perennial" },
 ] as const;
 
+/** The plant with this number, from 0, that a store begins with. */
+export const seedPlant = (index: number) => ({
+  id: FIRST_ID + index * ID_STEP,
+  ...(PLANTS[index % PLANTS.length] as (typeof PLANTS)[number]),
+});
+
 /** What SQLite inserts at a time, so that its log stays short. */
 const CHUNK = 100_000;
 
 /**
- * Fills a table of a SQLite database with the plants that a store begins with: `columns` are the names of its columns
+ * The same for a table of a SQLite database: `columns` are the names of its columns
  * and the SQL that each is filled with, from `id`, `name` and `tag`.
  */
 export function insertPlants(

@@ -1,3 +1,7 @@
-import type { Kind } from "../servers/server.ts";
+import { fastify } from "./fastify.ts";
+import { jsonServer } from "./json-server.ts";
+import type { Peer } from "./peer.ts";
+import { pocketBase } from "./pocketbase.ts";
 
-export const peers: readonly Kind[] = [];
+/** All that the product is compared with. */
+export const peers: readonly Peer[] = [pocketBase, fastify, jsonServer];
