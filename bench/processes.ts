@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
@@ -92,11 +92,19 @@ export function cpuSeconds(pid: number): number {
   return childrenOf(pid).reduce((sum, child) => sum + cpuSeconds(child), ticks / 100);
 }
 
-/** MiB of memory that a process and its children hold. */
-export function memoryMiB(pid: number): number {
-  const own = Number(/^VmRSS:\s+(\d+) kB/m.exec(readProc(pid, "status"))?.[1] ?? 0) / 1_024;
-  return childrenOf(pid).reduce((sum, child) => sum + memoryMiB(child), own);
+/** MiB of memory that a process holds. */
+export const memoryMiB = (pid: number): number => statusMiB(pid, "VmRSS");
+
+/** MiB of memory that a process holds at most until some work is done. */
+export async function peakMemoryMiB(pid: number, work: () => Promise<unknown>): Promise<number> {
+  // proc_pid_clear_refs(5): 5 sets the highest value back to the present one.
+  writeFileSync(`/proc/${pid}/clear_refs`, "5");
+  await work();
+  return statusMiB(pid, "VmHWM");
 }
+
+const statusMiB = (pid: number, field: string): number =>
+  Number(new RegExp(`^${field}:\\s+(\\d+) kB`, "m").exec(readProc(pid, "status"))?.[1]) / 1_024;
 
 function childrenOf(pid: number): number[] {
   return readProc(pid, `task/${pid}/children`).split(" ").filter(Boolean).map(Number);

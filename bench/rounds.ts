@@ -1,5 +1,6 @@
 import type { LineUp } from "./line-up.ts";
 import type { Ids } from "./load/ids.ts";
+import type { Paced } from "./load/open-loop.ts";
 import { type Load, load } from "./load/wrk.ts";
 import type { Cores } from "./processes.ts";
 import type { Depth, Figure, Measurement, Role } from "./scenario.ts";
@@ -34,9 +35,19 @@ export async function throughput({ servers, missing }: LineUp, options: Throughp
   const able = servers.filter(({ exchanges }) => asks.every((ask) => exchanges[ask]));
   for (const server of able) await probeAll(server, asks);
   const subjects = [...able.map((server) => toSubject(server, options)), ...beside];
-  const loads = await inTurn(subjects, depth, (subject, round) => subject.measure(round));
-  const measurements = subjects.map((subject) => toMeasurement(subject, loads.get(subject) ?? []));
-  return { what, unit: "/s", targets, measurements: [...measurements, ...missing] };
+  return { what, unit: "/s", targets, measurements: [...(await measure(subjects, depth)), ...missing] };
+}
+
+/** Measures each in turn, so that a drift of the machine meets all alike: one round to warm up, then those that count. */
+export async function measure(subjects: readonly Subject[], { rounds }: Depth): Promise<Measurement[]> {
+  const loads = subjects.map((): Load[] => []);
+  for (let round = 0; round <= rounds; round++) {
+    for (const [index, subject] of subjects.entries()) {
+      const load = await subject.measure(round);
+      if (round > 0) loads[index]?.push(load);
+    }
+  }
+  return subjects.map((subject, index) => toMeasurement(subject, loads[index] ?? []));
 }
 
 const toSubject = (server: Server, { depth, asks, connections, ids, cores }: Throughput): Subject => ({
@@ -66,22 +77,6 @@ export async function probeAll(server: Server, asks: readonly ExchangeName[]): P
   }
 }
 
-/** Measures each in turn, so that a drift of the machine meets all alike: one round to warm up, then those that count. */
-export async function inTurn<Each, Result>(
-  subjects: readonly Each[],
-  { rounds }: Depth,
-  measure: (subject: Each, round: number) => Promise<Result>,
-): Promise<Map<Each, Result[]>> {
-  const results = new Map<Each, Result[]>(subjects.map((subject) => [subject, []]));
-  for (let round = 0; round <= rounds; round++) {
-    for (const subject of subjects) {
-      const result = await measure(subject, round);
-      if (round > 0) results.get(subject)?.push(result);
-    }
-  }
-  return results;
-}
-
 /** What the loads of one come to. */
 export function toMeasurement({ name, role }: Pick<Subject, "name" | "role">, loads: readonly Load[]): Measurement {
   const middles = (["p50Ms", "p99Ms", "busy"] as const).flatMap((field) => {
@@ -94,6 +89,20 @@ export function toMeasurement({ name, role }: Pick<Subject, "name" | "role">, lo
     rounds: loads.map(({ perSecond }) => rounded(perSecond, 1)),
     errors: loads.reduce((sum, { errors }) => sum + errors, 0),
     ...Object.fromEntries(middles),
+  };
+}
+
+/** What the paced loads of one come to: its figure is the p99. */
+export function toLatency({ name, role }: Pick<Subject, "name" | "role">, loads: readonly Paced[]): Measurement {
+  const shares = loads[0]?.percentiles.map(({ share }) => share) ?? [];
+  const msOf = (load: Paced, share: number) => load.percentiles.find((each) => each.share === share)?.ms ?? Number.NaN;
+  return {
+    server: name,
+    role,
+    rounds: loads.map((load) => rounded(msOf(load, 0.99), 3)),
+    errors: loads.reduce((sum, { errors }) => sum + errors, 0),
+    lateP99Ms: rounded(median(loads.map(({ lateP99Ms }) => lateP99Ms)), 3),
+    percentiles: shares.map((share) => ({ share, ms: rounded(median(loads.map((load) => msOf(load, share))), 3) })),
   };
 }
 

@@ -35,6 +35,12 @@ export interface Measurement {
   readonly p99Ms?: number;
   /** Of one core, how much the server took: below 0.9 on one core something else was the limit. */
   readonly busy?: number;
+  /** Of an open loop, by which 99% of the requests left late through no fault of the server. */
+  readonly lateP99Ms?: number;
+  /** Of an open loop: medians over the rounds. */
+  readonly percentiles?: readonly Percentile[];
+  /** Where it varies: plants in the store. */
+  readonly plants?: number;
   /** Why it could not be measured. */
   readonly missing?: string;
 }
@@ -46,10 +52,6 @@ export interface Figure {
   /** The product's comes first. */
   readonly measurements: readonly Measurement[];
   readonly targets: readonly Target[];
-  /** For the charts: plants in the store. */
-  readonly plants?: number;
-  /** For the charts: percentiles of latency in milliseconds, by server. */
-  readonly percentiles?: Readonly<Record<string, readonly Percentile[]>>;
 }
 
 /** `/s` counts answers, unless the figure says what. */

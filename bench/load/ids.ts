@@ -29,9 +29,11 @@ export const seededIds = (first: number, count: number): Ids => ({
 
 /**
  * New ids among those of the plants that a store begins with, all over the place. They are odd, where those are even;
- * the step is near the golden ratio of the span, and has no factor in common with it.
+ * the step is near the golden ratio of the span, and has no factor in common with it. Each load has a number, from 0.
  */
-export function scatteredIds(plants: number): Ids {
+export function scatteredIds(plants: number, load: number): Ids {
   const span = plants * ID_STEP;
-  return { from: FIRST_ID + 1, offset: 0, step: 2 * (Math.floor((span * 0.3090169943749474) / 10) * 10 + 1), span };
+  const step = 2 * (Math.floor((span * 0.3090169943749474) / 10) * 10 + 1);
+  const offset = Number((BigInt(load) * 1_000_000n * BigInt(step)) % BigInt(span));
+  return { from: FIRST_ID + 1, offset, step, span };
 }

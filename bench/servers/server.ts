@@ -19,6 +19,8 @@ export interface Server {
   readonly url: string;
   readonly pid: number;
   readonly exchanges: Exchanges;
+  /** Milliseconds from its start until it answered rightly. */
+  readonly startMs: number;
   stop(): Promise<void>;
 }
 
@@ -39,7 +41,7 @@ export interface Setup {
   readonly under?: readonly string[];
 }
 
-interface Launch extends Omit<Server, "pid" | "stop"> {
+interface Launch extends Omit<Server, "pid" | "startMs" | "stop"> {
   readonly command: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
@@ -51,6 +53,7 @@ interface Launch extends Omit<Server, "pid" | "stop"> {
 /** Starts a process and waits until it answers `list` rightly, or whatever else it knows. */
 export async function launch({ command, env = {}, cwd, cores, folder, ...server }: Launch): Promise<Server> {
   const log = `${folder.path}/stderr.log`;
+  const startedMs = performance.now();
   const child = spawn(command, { cores: cores ?? SERVER_CORE, env, log, ...(cwd === undefined ? {} : { cwd }) });
   drain(child);
   const stop = async () => {
@@ -65,7 +68,7 @@ export async function launch({ command, env = {}, cwd, cores, folder, ...server 
     await stop();
     throw new Error(`${server.name} did not start: ${(error as Error).message}${said === "" ? "" : `: ${said}`}`);
   }
-  return { ...server, pid: child.pid, stop };
+  return { ...server, pid: child.pid, startMs: performance.now() - startedMs, stop };
 }
 
 async function ready(child: Subprocess, url: string, exchange: Exchange): Promise<void> {
@@ -77,7 +80,7 @@ async function ready(child: Subprocess, url: string, exchange: Exchange): Promis
     } catch (error) {
       if (child.exitCode !== null || performance.now() > deadline) throw error;
     }
-    await Bun.sleep(20);
+    await Bun.sleep(2);
   }
 }
 
