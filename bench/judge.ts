@@ -18,8 +18,12 @@ export const medianOf = (measurement: Measurement | undefined): number => median
 /** The product beside each limit, and beside each figure that it is to reach. */
 export function compareWithLimits(figure: Figure): Comparison[] {
   const limits = figure.measurements.filter(({ role }) => role === "limit");
-  const alone = figure.targets.filter((target) => !("of" in target)).map((target) => judgeAlone(figure, target));
-  const comparisons = [...limits.map((limit) => compare(figure, limit)), ...alone];
+  const comparisons = limits.map((limit) => compare(figure, limit));
+  for (const target of figure.targets.filter((each) => !("of" in each))) {
+    const free = comparisons.findIndex((comparison) => comparison.target === undefined);
+    const [comparison] = free < 0 ? [{}] : comparisons.splice(free, 1);
+    comparisons.splice(free < 0 ? comparisons.length : free, 0, { ...comparison, ...judgeAlone(figure, target) });
+  }
   return comparisons.length === 0 ? [{}] : comparisons;
 }
 
@@ -32,6 +36,8 @@ export const compareWithPeers = (figure: Figure): Comparison[] =>
 function compare(figure: Figure, other: Measurement, otherwise?: Target): Comparison {
   const target = figure.targets.find((each) => "of" in each && each.of === other.server) ?? otherwise;
   if (other.missing !== undefined) return { other, ...(target === undefined ? {} : { target }) };
+  // How many times as long one takes as another is a riddle of its own: latencies are only set side by side.
+  if (figure.unit === "ms") return { other };
   const ratio = medianOf(figure.measurements[0]) / medianOf(other);
   return target === undefined ? { other, ratio } : { other, ratio, target, isMet: reaches(ratio, target) };
 }

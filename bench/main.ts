@@ -1,8 +1,12 @@
 /** `npm run bench`: see README.md beside this file. */
 import { Command, Option } from "commander";
+import { describeMachine } from "./machine.ts";
+import { peers } from "./peers/index.ts";
 import { leaveServerCore } from "./processes.ts";
 import { describeFigure } from "./report/console.ts";
-import type { Depth, Figure, Scenario } from "./scenario.ts";
+import { prepareReport, readRecord, writeReport } from "./report/files.ts";
+import type { ScenarioResult } from "./report/record.ts";
+import type { Depth, Scenario } from "./scenario.ts";
 import { SCENARIOS } from "./scenarios/index.ts";
 
 interface Flags {
@@ -10,48 +14,65 @@ interface Flags {
   readonly scenario?: readonly string[];
   readonly peers?: boolean;
   readonly report?: boolean;
+  readonly render: boolean;
 }
 
-const names = SCENARIOS.map(({ name }) => name);
+const about = SCENARIOS.map((each) => `  ${each.name.padEnd(20)} ${each.about}`).join("\n");
 const command = new Command("npm run bench --")
-  .description("Measures Plant Store beside the limit and beside its peers, in one run.")
-  .option("--quick", "a look within two minutes: short rounds, without peers", false)
-  .addOption(new Option("--scenario <names...>", "only these").choices(names))
-  .option("--peers", "with the peers also when quick")
+  .description("Measures Plant Store beside the limit and beside its peers.")
+  .option("--quick", "a look within two minutes: short rounds, without the longest scenarios and the peers", false)
+  .addOption(new Option("--scenario <names...>", "only these scenarios").choices(SCENARIOS.map(({ name }) => name)))
+  .option("--peers", "with the peers, also when quick")
   .option("--no-peers", "without the peers")
-  .option("--report", "write docs/performance.md; a full run always does")
-  .addHelpText(
-    "after",
-    `\nScenarios:\n${SCENARIOS.map(({ name, about }) => `  ${name.padEnd(16)} ${about}`).join("\n")}`,
-  )
+  .option("--report", "write docs/performance.md, which a full run does anyway")
+  .option("--no-report", "write nothing")
+  .option("--render", "measure nothing, write docs/performance.md again from docs/performance.json", false)
+  .addHelpText("after", `\nScenarios:\n${about}`)
   .parse();
 
-await main(command.opts<Flags>());
+try {
+  process.exitCode = await main(command.opts<Flags>());
+} catch (error) {
+  console.error(`bench: ${(error as Error).message}`);
+  process.exitCode = 1;
+}
 
-async function main({ quick, scenario, peers = !quick }: Flags): Promise<void> {
-  leaveServerCore();
-  const depth: Depth = quick
-    ? { rounds: 2, seconds: 1, isQuick: true, withPeers: peers }
-    : { rounds: 5, seconds: 3, isQuick: false, withPeers: peers };
-  const chosen = SCENARIOS.filter(({ name, isLong }) => scenario?.includes(name) ?? !(quick && isLong));
-  let failures = 0;
-  for (const each of chosen) {
-    const figures = await measure(each, depth);
-    failures += figures === undefined ? 1 : 0;
+async function main({ quick, scenario, render, ...flags }: Flags): Promise<number> {
+  const { report = !quick && scenario === undefined, peers: withPeers = !quick } = flags;
+  if (report || render) await prepareReport();
+  if (render) {
+    await writeReport(await readRecord());
+    return 0;
   }
-  process.exit(failures === 0 ? 0 : 1);
+  leaveServerCore();
+  const depth = { ...(quick ? { rounds: 2, seconds: 1 } : { rounds: 5, seconds: 3 }), isQuick: quick, withPeers };
+  const started = performance.now();
+  const machine = describeMachine();
+  const results: ScenarioResult[] = [];
+  for (const each of SCENARIOS) {
+    if (scenario?.includes(each.name) ?? !(quick && each.isLong)) results.push(await measure(each, depth));
+  }
+  if (report) {
+    const minutes = Math.round((performance.now() - started) / 60_000);
+    const date = new Date().toISOString().slice(0, 10);
+    const measured = peers.map(({ name, version, durability }) => ({ name, version, durability }));
+    await writeReport({ date, minutes, depth, machine, peers: measured, results });
+  }
+  return results.some(({ failure }) => failure !== undefined) ? 1 : 0;
 }
 
 /** A scenario that fails does not cost the figures of the others. */
-async function measure(scenario: Scenario, depth: Depth): Promise<readonly Figure[] | undefined> {
-  const started = performance.now();
+async function measure({ name, run }: Scenario, depth: Depth): Promise<ScenarioResult> {
+  const startedMs = performance.now();
+  console.error(`${name} ...`);
   try {
-    const figures = await scenario.run(depth);
+    const figures = await run(depth);
     for (const figure of figures) console.log(describeFigure(figure));
-    console.error(`  (${scenario.name} took ${Math.round((performance.now() - started) / 1_000)} s)\n`);
-    return figures;
+    console.error(`  took ${Math.round((performance.now() - startedMs) / 1_000)} s\n`);
+    return { scenario: name, figures };
   } catch (error) {
-    console.error(`${scenario.name} failed: ${(error as Error).message}\n`);
-    return undefined;
+    const failure = (error as Error).message;
+    console.error(`  failed: ${failure}\n`);
+    return { scenario: name, figures: [], failure };
   }
 }

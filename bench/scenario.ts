@@ -54,8 +54,8 @@ export interface Figure {
   readonly targets: readonly Target[];
 }
 
-/** `/s` counts answers, unless the figure says what. */
-export type Unit = "/s" | "ms" | "MiB";
+/** `/s` counts answers. */
+export type Unit = "/s" | "plants/s" | "ms" | "MiB";
 
 /** So many of all answers, 0 to 1, came within this time. */
 export interface Percentile {

@@ -58,6 +58,7 @@ let sent = 0;
 let answered = 0;
 let wrong = 0;
 let lost = 0;
+let open = job.connections;
 let { offset } = job.ids;
 
 for (let index = 0; index < job.connections; index++) await connect();
@@ -72,9 +73,7 @@ async function connect(): Promise<void> {
     port,
     socket: {
       data: ({ data }, chunk) => data.reader.push(chunk),
-      close: ({ data }) => {
-        if (data.isBusy) lost++;
-      },
+      close: ({ data }) => onClose(data),
       error() {},
     },
   });
@@ -87,6 +86,13 @@ async function connect(): Promise<void> {
   };
   socket.data = connection;
   idle.push(connection);
+}
+
+/** What it was asked stays unanswered; others take its part. */
+function onClose(connection: Connection): void {
+  if (connection.isBusy) lost++;
+  else idle.splice(idle.indexOf(connection), 1);
+  if (--open === 0) finish();
 }
 
 function onAnswer(connection: Connection, status: number): void {

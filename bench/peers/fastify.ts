@@ -1,11 +1,13 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
+import { installPackages, packageVersion } from "../install.ts";
 import { freePort, newFolder } from "../processes.ts";
 import { insertPlants, OWNER } from "../seed.ts";
 import { exchanges } from "../servers/plant-store.ts";
 import { launch } from "../servers/server.ts";
-import { installPackages, type Peer, packageVersion, peerFolder } from "./peer.ts";
+import { type Peer, peerFolder } from "./peer.ts";
 
+const FOLDER = peerFolder("fastify");
 const NAME = "Fastify";
 const TOKEN = crypto.randomUUID();
 
@@ -13,10 +15,10 @@ const TOKEN = crypto.randomUUID();
 export const fastify: Peer = {
   name: NAME,
   role: "peer",
-  version: `${packageVersion("fastify", "fastify")} with better-sqlite3 ${packageVersion("fastify", "better-sqlite3")}`,
+  version: `${packageVersion(FOLDER, "fastify")} with better-sqlite3 ${packageVersion(FOLDER, "better-sqlite3")}`,
   durability: "on disk: SQLite in WAL mode, synchronous=FULL, one commit a create",
   async start({ plants, cores }) {
-    installPackages("fastify");
+    installPackages(FOLDER);
     const folder = newFolder();
     const port = freePort();
     const path = join(folder.path, "plants.db");
@@ -24,7 +26,7 @@ export const fastify: Peer = {
       name: NAME,
       role: "peer",
       url: `http://127.0.0.1:${port}`,
-      command: ["node", join(peerFolder("fastify"), "server.js"), path, String(port)],
+      command: ["node", join(FOLDER, "server.js"), path, String(port)],
       env: { NODE_ENV: "production", TOKEN, OWNER },
       exchanges: exchanges(TOKEN, 0),
       cores,

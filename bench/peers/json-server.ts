@@ -1,11 +1,13 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { installPackages, packageVersion } from "../install.ts";
 import { freePort, newFolder } from "../processes.ts";
 import { PLANTS, seedPlant } from "../seed.ts";
 import { ID } from "../servers/exchange.ts";
 import { launch } from "../servers/server.ts";
-import { installPackages, type Peer, packageVersion, peerFolder } from "./peer.ts";
+import { type Peer, peerFolder } from "./peer.ts";
 
+const FOLDER = peerFolder("json-server");
 const NAME = "json-server";
 const [{ name, tag }] = PLANTS;
 
@@ -13,10 +15,10 @@ const [{ name, tag }] = PLANTS;
 export const jsonServer: Peer = {
   name: NAME,
   role: "peer",
-  version: packageVersion("json-server", "json-server"),
-  durability: "none: the whole file is written anew for each create, without fsync; knows no tokens",
+  version: packageVersion(FOLDER, "json-server"),
+  durability: "written, without fsync: the whole file anew for each create; there are no tokens",
   async start({ plants, cores }) {
-    installPackages("json-server");
+    installPackages(FOLDER);
     const folder = newFolder();
     const port = freePort();
     const path = join(folder.path, "db.json");
@@ -25,7 +27,7 @@ export const jsonServer: Peer = {
       name: NAME,
       role: "peer",
       url: `http://127.0.0.1:${port}`,
-      command: ["node", join(peerFolder("json-server"), "node_modules/json-server/lib/cli/bin.js")].concat([
+      command: ["node", join(FOLDER, "node_modules/json-server/lib/cli/bin.js")].concat([
         ...["--quiet", "--host", "127.0.0.1", "--port", String(port), path],
       ]),
       env: { NODE_ENV: "production" },

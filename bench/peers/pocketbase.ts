@@ -2,11 +2,12 @@ import { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { run } from "../install.ts";
 import { CACHE, freePort, newFolder } from "../processes.ts";
 import { insertPlants, PLANTS } from "../seed.ts";
 import { type Exchange, ID } from "../servers/exchange.ts";
 import { type Exchanges, launch } from "../servers/server.ts";
-import { type Peer, peerFolder, postJson, run } from "./peer.ts";
+import { type Peer, peerFolder, postJson } from "./peer.ts";
 
 const NAME = "PocketBase";
 const FOLDER = peerFolder("pocketbase");
@@ -31,7 +32,7 @@ export const pocketBase: Peer = {
   name: NAME,
   role: "peer",
   version: /pocketbase\/pocketbase v(\S+)/.exec(MODULE)?.[1] ?? "",
-  durability: "survives a crash of the process, not of the machine: SQLite in WAL mode, synchronous=NORMAL",
+  durability: "safe from a crash of the process, but not of the machine: SQLite in WAL mode, synchronous=NORMAL",
   async start({ plants, cores }) {
     const program = build();
     const folder = newFolder();
@@ -61,7 +62,7 @@ function build(): string {
   const version = createHash("sha256").update(MODULE).digest("hex").slice(0, 8);
   const program = join(CACHE, `pocketbase-${version}`);
   if (existsSync(program)) return program;
-  if (Bun.which("go") === null) throw new Error("missing: it is built with Go, see https://go.dev/doc/install");
+  if (Bun.which("go") === null) throw new Error("it is built with Go, see https://go.dev/doc/install");
   mkdirSync(CACHE, { recursive: true });
   console.error("  builds PocketBase, which takes some minutes");
   run(["go", "build", "-o", program, "."], { cwd: FOLDER, env: { CGO_ENABLED: "0" } });

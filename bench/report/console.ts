@@ -1,5 +1,5 @@
 import { type Comparison, compareWithLimits, compareWithPeers, medianOf } from "../judge.ts";
-import type { Figure, Measurement } from "../scenario.ts";
+import type { Figure, Measurement, Unit } from "../scenario.ts";
 import { formatRatio, formatTarget, formatValue } from "./format.ts";
 
 /** One figure as lines of text: every server, and whether the targets are met. */
@@ -8,10 +8,10 @@ export function describeFigure(figure: Figure): string {
   const comparisons = [...compareWithLimits(figure), ...compareWithPeers(figure)];
   const lines = figure.measurements.map((each) => {
     const comparison = comparisons.find(({ other }) => other === each);
-    return `  ${each.server.padEnd(width)}  ${describe(figure, each)}${comparison ? `  ${judge(comparison)}` : ""}`;
+    return `  ${each.server.padEnd(width)}  ${describe(figure, each)}${comparison ? `  ${judge(comparison, figure.unit)}` : ""}`;
   });
   const alone = comparisons.filter(({ other, target }) => other === undefined && target !== undefined);
-  return [figure.what, ...lines, ...alone.map((each) => `  ${judge(each)}`)].join("\n");
+  return [figure.what, ...lines, ...alone.map((each) => `  ${judge(each, figure.unit)}`)].join("\n");
 }
 
 function describe(figure: Figure, measurement: Measurement): string {
@@ -30,7 +30,10 @@ function describe(figure: Figure, measurement: Measurement): string {
     .join("  ");
 }
 
-function judge({ ratio, target, isMet }: Comparison): string {
-  const wanted = target === undefined ? "" : `target ${formatTarget(target)}: ${isMet ? "met" : "NOT MET"}`;
+function judge({ ratio, target, isMet }: Comparison, unit: Unit): string {
+  const wanted =
+    target === undefined
+      ? ""
+      : `target ${formatTarget(target, unit)}: ${isMet === undefined ? "unknown" : isMet ? "met" : "NOT MET"}`;
   return [ratio === undefined ? "" : `ratio ${formatRatio(ratio)}`, wanted].filter(Boolean).join(", ");
 }

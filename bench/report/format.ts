@@ -1,17 +1,29 @@
-import type { Target, Unit } from "../scenario.ts";
+import { medianOf } from "../judge.ts";
+import type { Measurement, Target, Unit } from "../scenario.ts";
 
 /** `47,081/s`, `2.84 ms`, `31.5 MiB` */
 export function formatValue(value: number, unit: Unit): string {
-  const digits = unit === "/s" || value >= 100 ? 0 : value >= 10 ? 1 : 2;
-  const number = value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
-  return unit === "/s" ? `${number}/s` : `${number} ${unit}`;
+  const digits = unit.endsWith("/s") || value >= 100 ? 0 : value >= 10 ? 1 : 2;
+  return withUnit(value.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits }), unit);
+}
+
+/** `47,081/s ± 2%`, with the errors, if there were any; or that it is missing. */
+export function formatMeasurement(measurement: Measurement, unit: Unit): string {
+  const { rounds, errors, missing } = measurement;
+  if (missing !== undefined) return `missing: ${missing}`;
+  const middle = medianOf(measurement);
+  const spread = Math.round(((Math.max(...rounds) - Math.min(...rounds)) / 2 / middle) * 100);
+  return `${formatValue(middle, unit)}${rounds.length > 1 ? ` ± ${spread}%` : ""}${errors === 0 ? "" : `, ${errors.toLocaleString("en")} errors`}`;
 }
 
 /** `0.36`, `14.6` */
 export const formatRatio = (ratio: number): string => ratio.toFixed(ratio < 10 ? 2 : 1);
 
-/** `≥ 0.36 of nginx`, `≤ 5` */
-export function formatTarget(target: Target): string {
-  if ("atMost" in target) return `≤ ${target.atMost.toLocaleString("en")}`;
-  return `≥ ${target.atLeast.toLocaleString("en")}${"of" in target ? ` of ${target.of}` : ""}`;
+/** `≥ 0.36 of nginx`, `≤ 5 ms` */
+export function formatTarget(target: Target, unit: Unit): string {
+  if ("of" in target) return `≥ ${target.atLeast} of ${target.of}`;
+  const wanted = "atMost" in target ? target.atMost : target.atLeast;
+  return `${"atMost" in target ? "≤" : "≥"} ${withUnit(wanted.toLocaleString("en"), unit)}`;
 }
+
+const withUnit = (number: string, unit: Unit): string => (unit === "/s" ? `${number}/s` : `${number} ${unit}`);

@@ -10,7 +10,7 @@ export const listAll: Scenario = {
   about: "lists of all of 10,000 plants",
   async run(depth) {
     await using running = await lineUp({ plants: PLANTS, constants: ["listAll"] });
-    const what = `list of all of 10,000 plants, ${CONNECTIONS} connections, plants`;
+    const what = `list of all of 10,000 plants, ${CONNECTIONS} connections`;
     const lists = await throughput(running, { depth, what, targets: [], asks: ["listAll"], connections: CONNECTIONS });
     return [inPlants(lists)];
   },
@@ -19,5 +19,6 @@ export const listAll: Scenario = {
 /** Counted in plants instead of lists. */
 const inPlants = (figure: Figure): Figure => ({
   ...figure,
+  unit: "plants/s",
   measurements: figure.measurements.map((each) => ({ ...each, rounds: each.rounds.map((lists) => lists * PLANTS) })),
 });

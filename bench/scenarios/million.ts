@@ -34,8 +34,8 @@ async function listMillion(server: Server, { rounds }: Depth): Promise<Figure[]>
     growths.push(rounded(peak - before, 1));
   }
   const speed: Figure = {
-    what: "list of a million plants without limit, 1 connection, plants",
-    unit: "/s",
+    what: "list of a million plants without limit, 1 connection",
+    unit: "plants/s",
     targets: [{ atLeast: 500_000 }],
     measurements: [ofProduct(speeds)],
   };

@@ -12,7 +12,7 @@ const WARM_UP_SECONDS = 1;
 /** What is measured of each store, in this order: a list leaves it as it was. */
 const KINDS = [
   { ask: "listAfter", name: "list of 20 at a random place", ids: (plants: number) => scatteredIds(plants, 1) },
-  { ask: "create", name: "durable create, ids all over the place", ids: (plants: number) => scatteredIds(plants, 2) },
+  { ask: "create", name: "durable create, scattered ids", ids: (plants: number) => scatteredIds(plants, 2) },
   { ask: "create", name: "durable create, ascending ids", ids: () => ascendingIds(1) },
 ] as const;
 

@@ -5,7 +5,7 @@ import { type Answer, probe } from "./exchange.ts";
 import { type Exchanges, type Kind, launch, type Server } from "./server.ts";
 
 export const NGINX = "nginx";
-export const BARE_BUN = "bare Bun.serve";
+const BARE_BUN = "bare Bun.serve";
 
 /** Which requests a constant is to be made for. */
 export type ExchangeName = keyof Exchanges;
@@ -23,7 +23,7 @@ export const nginxLike = (like: Server, names: readonly ExchangeName[]): Kind =>
   name: NGINX,
   role: "limit",
   async start({ cores }) {
-    if (Bun.which("nginx") === null) throw new Error("missing: apt-get install nginx-light");
+    if (Bun.which("nginx") === null) throw new Error("apt-get install nginx-light");
     const folder = newFolder();
     const port = freePort();
     const config = join(folder.path, "nginx.conf");

@@ -36,7 +36,7 @@ export const plantStore: Kind = {
 };
 
 /** What starts the product on a database. */
-export const serveCommand = (path: string, port: number): string[] => [
+const serveCommand = (path: string, port: number): string[] => [
   process.execPath,
   MAIN,
   "serve",
