@@ -4,8 +4,8 @@ export interface Scenario {
   readonly name: string;
   /** One line for `--help`. */
   readonly about: string;
-  /** Whether it is too long for `--quick` unless it is named. */
-  readonly isLong?: boolean;
+  /** Whether `--quick` goes without it, unless it is named. */
+  readonly isLeftOutWhenQuick?: boolean;
   run(depth: Depth): Promise<readonly Figure[]>;
 }
 

@@ -15,7 +15,7 @@ export function describeFigure(figure: Figure): string {
 }
 
 function describe(figure: Figure, measurement: Measurement): string {
-  const { missing, rounds, errors, p50Ms, p99Ms, busy } = measurement;
+  const { missing, rounds, errors, p50Ms, p99Ms, busy, lateP99Ms } = measurement;
   if (missing !== undefined) return `missing: ${missing}`;
   const spread = `${formatValue(Math.min(...rounds), figure.unit)} to ${formatValue(Math.max(...rounds), figure.unit)}`;
   return [
@@ -24,6 +24,7 @@ function describe(figure: Figure, measurement: Measurement): string {
     p50Ms === undefined ? "" : `p50 ${p50Ms} ms`,
     p99Ms === undefined ? "" : `p99 ${p99Ms} ms`,
     busy === undefined ? "" : `${Math.round(busy * 100)}% of a core`,
+    lateP99Ms === undefined ? "" : `the load ${lateP99Ms} ms late (p99)`,
     errors === 0 ? "" : `${errors} errors`,
   ]
     .filter(Boolean)

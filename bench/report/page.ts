@@ -33,7 +33,7 @@ function introduce({ date, minutes, depth, machine }: RunRecord): string {
 - Versions: ${versions.join(", ")}.
 - The server has one core and the load the other, unless the table says otherwise. Figures are medians of
   ${depth.rounds} rounds of ${depth.seconds} s, in which the servers take turns; ± is half of the spread between the rounds.
-- The limit is nginx answering the same bytes as constants; the targets were written down before measuring.`;
+- The limit is nginx answering the same bytes as constants. Where it was less than 90% busy, the load was the limit. The targets were written down before measuring.`;
 }
 
 function describeLimits(figures: readonly Figure[]): string {

@@ -8,6 +8,7 @@ const CONNECTIONS = 4;
 export const listAll: Scenario = {
   name: "list-all",
   about: "lists of all of 10,000 plants",
+  isLeftOutWhenQuick: true,
   async run(depth) {
     await using running = await lineUp({ plants: PLANTS, constants: ["listAll"] });
     const what = `list of all of 10,000 plants, ${CONNECTIONS} connections`;

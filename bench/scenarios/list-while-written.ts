@@ -34,7 +34,7 @@ const toSubject = (server: Server, { seconds }: Depth): Subject => ({
       exchange: server.exchanges.create as Exchange,
       ids: ascendingIds(round),
       perSecond: CREATES_PER_SECOND,
-      seconds: seconds + 1,
+      seconds: seconds + 0.5,
       connections: 16,
       isPrecise: false,
     });

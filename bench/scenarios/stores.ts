@@ -19,7 +19,7 @@ const KINDS = [
 export const stores: Scenario = {
   name: "stores",
   about: "creates and lists with 10 thousand to 10 million plants in the store",
-  isLong: true,
+  isLeftOutWhenQuick: true,
   async run(depth) {
     const sizes = depth.isQuick ? [10_000, 100_000, 1_000_000] : [10_000, 100_000, 1_000_000, 10_000_000];
     const loads = new Map(sizes.map((size) => [size, KINDS.map((): Load[] => [])]));
