@@ -34,7 +34,13 @@ export function leaveServerCore(): void {
   ] as const) {
     if (Bun.which(program) === null) throw new Error(`${program} is missing: apt-get install ${packageName}`);
   }
-  Bun.spawnSync(["taskset", "--all-tasks", "--cpu-list", "--pid", LOAD_CORE, String(process.pid)]);
+  pin(process.pid, LOAD_CORE);
+}
+
+/** Puts a process that runs, and its children, on some cores. */
+export function pin(pid: number, cores: Cores): void {
+  Bun.spawnSync(["taskset", "--all-tasks", "--cpu-list", "--pid", cores, String(pid)]);
+  for (const child of childrenOf(pid)) pin(child, cores);
 }
 
 export interface SpawnOptions {

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { startPostgres } from "../../test/support/postgres.ts";
 import { run } from "../install.ts";
-import { freePort, newFolder, SERVER_CORE } from "../processes.ts";
+import { freePort, newFolder, pin, SERVER_CORE } from "../processes.ts";
 import { PLANTS, seedPlant } from "../seed.ts";
 import { ID } from "../servers/exchange.ts";
 import { type Exchanges, launch } from "../servers/server.ts";
@@ -24,7 +24,7 @@ export const postgrest: Peer = {
     const [process] = await database.query<{ pid: string }>(
       "SELECT split_part(pg_read_file('postmaster.pid'), E'\\n', 1) AS pid",
     );
-    run(["taskset", "--cpu-list", "--pid", cores, process?.pid ?? ""]);
+    pin(Number(process?.pid), cores);
     await database.query("CREATE TABLE plants (id BIGINT PRIMARY KEY, name TEXT NOT NULL, tag TEXT)");
     const rows = JSON.stringify(Array.from({ length: plants }, (_, index) => seedPlant(index)));
     await database.query(`INSERT INTO plants SELECT * FROM json_populate_recordset(NULL::plants, '${rows}')`);

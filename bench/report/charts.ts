@@ -122,13 +122,17 @@ function latencyChart(figures: readonly Figure[]): Chart | undefined {
   const range = { min: 10 ** Math.floor(Math.min(...tens)), max: 10 ** Math.ceil(Math.max(...tens)) };
   const option = {
     title: shown.map(({ what }, index) => title(panelTitle(what), columns[index] as number)),
-    grid: columns.map((left) => ({ left, width: 260, top: 64, bottom: 44 })),
+    grid: columns.map((left) => ({ left, width: 260, top: 64, bottom: 64 })),
     xAxis: shown.map((_, gridIndex) => ({
       type: "value",
       gridIndex,
       min: 0,
       max: 4,
       interval: 1,
+      name: "share of the answers within that time",
+      nameLocation: "middle",
+      nameGap: 36,
+      nameTextStyle: QUIET,
       splitLine: { show: false },
       axisTick: { show: false },
       axisLine: { lineStyle: { color: colour("other") } },
