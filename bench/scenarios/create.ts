@@ -17,7 +17,9 @@ export const create: Scenario = {
     for (const [index, connections] of [1, 512].entries()) {
       const ids = (round: number) => ascendingIds(100 * index + round);
       const what = connections === 1 ? "durable create, 1 connection" : `durable create, ${connections} connections`;
-      figures.push(await throughput(running, { depth, what, targets: TARGETS, asks: ["create"], connections, ids }));
+      // A single connection waits for every fsync: how fast that is, is a matter of the disk.
+      const targets = connections === 1 ? [] : TARGETS;
+      figures.push(await throughput(running, { depth, what, targets, asks: ["create"], connections, ids }));
     }
     return figures;
   },
