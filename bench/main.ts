@@ -1,79 +1,78 @@
-/** `npm run bench`: durable creates beside a constant in one run, and lists on a slow disk. */
-import { type Load, load, requireWrk } from "./load.ts";
-import { type Server, SLOW_DISK, startBareBun, startPlantStore } from "./servers.ts";
+/** `npm run bench`: see README.md beside this file. */
+import { Command, Option } from "commander";
+import { describeMachine } from "./machine.ts";
+import { peers } from "./peers/index.ts";
+import { leaveServerCore } from "./processes.ts";
+import { describeFigure } from "./report/console.ts";
+import { prepareReport, readRecord, writeReport } from "./report/files.ts";
+import type { ScenarioResult } from "./report/record.ts";
+import type { Depth, Scenario } from "./scenario.ts";
+import { SCENARIOS } from "./scenarios/index.ts";
 
-const CONNECTIONS = 64;
-const ROUNDS = 5;
-const SECONDS = 4;
+interface Flags {
+  readonly quick: boolean;
+  readonly scenario?: readonly string[];
+  readonly peers?: boolean;
+  readonly report?: boolean;
+  readonly render: boolean;
+}
 
-requireWrk();
-await creates();
-await listsOnSlowDisk();
+const about = SCENARIOS.map((each) => `  ${each.name.padEnd(20)} ${each.about}`).join("\n");
+const command = new Command("npm run bench --")
+  .description("Measures Plant Store beside the limit and beside its peers.")
+  .option("--quick", "a look within two minutes: short rounds, with fewer scenarios and without the peers", false)
+  .addOption(new Option("--scenario <names...>", "only these scenarios").choices(SCENARIOS.map(({ name }) => name)))
+  .option("--peers", "with the peers, also when quick")
+  .option("--no-peers", "without the peers")
+  .option("--report", "write docs/performance.md, which a full run does anyway")
+  .option("--no-report", "write nothing")
+  .option("--render", "measure nothing, write docs/performance.md again from docs/performance.json", false)
+  .addHelpText("after", `\nScenarios:\n${about}`)
+  .parse();
 
-/** The most creates a second, beside what the runtime can do at all. */
-async function creates(): Promise<void> {
-  const servers = [await startBareBun(18_701), await startPlantStore(18_702)];
+try {
+  process.exitCode = await main(command.opts<Flags>());
+} catch (error) {
+  console.error(`bench: ${(error as Error).message}`);
+  process.exitCode = 1;
+}
+
+async function main({ quick, scenario, render, ...flags }: Flags): Promise<number> {
+  const { report = !quick && scenario === undefined, peers: withPeers = !quick } = flags;
+  if (report || render) await prepareReport();
+  if (render) {
+    await writeReport(await readRecord());
+    return 0;
+  }
+  leaveServerCore();
+  const depth = { ...(quick ? { rounds: 2, seconds: 1 } : { rounds: 5, seconds: 3 }), isQuick: quick, withPeers };
+  const started = performance.now();
+  const machine = describeMachine();
+  const results: ScenarioResult[] = [];
+  for (const each of SCENARIOS) {
+    if (scenario?.includes(each.name) ?? !(quick && each.isLeftOutWhenQuick)) results.push(await measure(each, depth));
+  }
+  if (report) {
+    const minutes = Math.round((performance.now() - started) / 60_000);
+    const date = new Date().toISOString().slice(0, 10);
+    const measured = peers.map(({ name, version, durability }) => ({ name, version, durability }));
+    await writeReport({ date, minutes, depth, machine, peers: measured, results });
+  }
+  return results.some(({ failure }) => failure !== undefined) ? 1 : 0;
+}
+
+/** A scenario that fails does not cost the figures of the others. */
+async function measure({ name, run }: Scenario, depth: Depth): Promise<ScenarioResult> {
+  const startedMs = performance.now();
+  console.error(`${name} ...`);
   try {
-    report(servers, await alternate(servers));
-  } finally {
-    await Promise.all(servers.map((server) => server.stop()));
+    const figures = await run(depth);
+    for (const figure of figures) console.log(describeFigure(figure));
+    console.error(`  took ${Math.round((performance.now() - startedMs) / 1_000)} s\n`);
+    return { scenario: name, figures };
+  } catch (error) {
+    const failure = (error as Error).message;
+    console.error(`  failed: ${failure}\n`);
+    return { scenario: name, figures: [], failure };
   }
-}
-
-/** Whether reads wait for the disk: lists while every fsync is held up and the writer is never idle. */
-async function listsOnSlowDisk(): Promise<void> {
-  if (Bun.which("strace") === null)
-    return console.log("\nstrace holds up the disk and is missing: apt-get install strace");
-  const server = await startPlantStore(18_703, SLOW_DISK);
-  try {
-    const creating = load(server, { script: "create.lua", connections: CONNECTIONS, seconds: SECONDS + 2, run: 1 });
-    const listing = await load(server, { script: "list.lua", connections: 8, seconds: SECONDS, run: 1 });
-    const { p50Ms, errors } = await creating;
-    console.log(`
-GET /plants?limit=20, 8 connections, while ${CONNECTIONS} others create and every fsync takes 50 ms
-list    p50 ${listing.p50Ms.toFixed(2)} ms  p99 ${listing.p99Ms.toFixed(2)} ms  ${listing.errors} errors
-create  p50 ${p50Ms.toFixed(2)} ms  ${errors} errors`);
-  } finally {
-    await server.stop();
-  }
-}
-
-/** Several rounds in turn, after one that warms up, so that a drift of the machine meets all alike. */
-async function alternate(servers: readonly Server[]): Promise<Map<Server, Load[]>> {
-  const loads = new Map<Server, Load[]>(servers.map((server) => [server, []]));
-  for (let run = 0; run <= ROUNDS; run++) {
-    for (const server of servers) {
-      const measured = await load(server, { script: "create.lua", connections: CONNECTIONS, seconds: SECONDS, run });
-      if (run > 0) loads.get(server)?.push(measured);
-    }
-  }
-  return loads;
-}
-
-function report(servers: readonly Server[], loads: Map<Server, Load[]>): void {
-  console.log(
-    `POST /plants, ${CONNECTIONS} connections, server on one core, medians of ${ROUNDS} runs of ${SECONDS} s`,
-  );
-  const [limit] = servers.map((server) => median(loads.get(server)?.map(({ perSecond }) => perSecond) ?? []));
-  for (const server of servers) {
-    const runs = loads.get(server) ?? [];
-    const rates = runs.map(({ perSecond }) => perSecond);
-    const errors = runs.reduce((sum, run) => sum + run.errors, 0);
-    console.log(
-      [
-        server.name.padEnd(16),
-        `${Math.round(median(rates))}/s`.padStart(9),
-        `(${Math.round(Math.min(...rates))} to ${Math.round(Math.max(...rates))})`.padEnd(18),
-        `p99 ${median(runs.map(({ p99Ms }) => p99Ms)).toFixed(2)} ms`,
-        `${errors} errors`,
-        `ratio ${(median(rates) / (limit ?? 0)).toFixed(2)}`,
-      ].join("  "),
-    );
-  }
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length / 2;
-  return ((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle) - 1] ?? 0)) / 2;
 }

@@ -1,0 +1,14 @@
+// PocketBase as its documentation extends it: the released module and nothing else.
+package main
+
+import (
+	"log"
+
+	"github.com/pocketbase/pocketbase"
+)
+
+func main() {
+	if err := pocketbase.New().Start(); err != nil {
+		log.Fatal(err)
+	}
+}
