@@ -1,7 +1,9 @@
 import type { Owner } from "../domain/plant.ts";
 
-/** Characters of all bodies together; beyond, everything is forgotten. */
+/** Characters of all answers together; beyond, everything is forgotten. */
 const MAX_CHARACTERS = 8 * 1024 * 1024;
+/** What an answer counts for besides its own characters: most of them are short, and none is smaller in memory. */
+const CHARACTERS_PER_ANSWER = 512;
 /** A longer body is sooner built again than it pushes out a thousand others. */
 const MAX_BODY_CHARACTERS = 64 * 1024;
 
@@ -42,4 +44,6 @@ export class ListCache {
 const keyOf = (owner: Owner, url: string): string => `${url}\n${owner}`;
 
 const sizeOf = (key: string, answered: Answered | undefined): number =>
-  answered === undefined ? 0 : key.length + answered.body.length + (answered.headers["Link"]?.length ?? 0);
+  answered === undefined
+    ? 0
+    : CHARACTERS_PER_ANSWER + key.length + answered.body.length + (answered.headers["Link"]?.length ?? 0);

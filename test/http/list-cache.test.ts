@@ -33,4 +33,13 @@ describe("the cache of list bodies", () => {
     expect(kept.length).toBeGreaterThan(0);
     expect(kept.length).toBeLessThanOrEqual(128);
   });
+
+  it("stays bounded when every answer is short", () => {
+    const cache = new ListCache();
+    const urls = Array.from({ length: 50_000 }, (_, index) => `/plants?x=${index}`);
+    for (const url of urls) cache.set("a", url, answered(1));
+    const kept = urls.filter((url) => cache.get("a", url, 1) !== undefined);
+    expect(kept.length).toBeGreaterThan(0);
+    expect(kept.length).toBeLessThanOrEqual(16_384);
+  });
 });
