@@ -60,12 +60,14 @@ export async function load(server: Server, options: LoadOptions): Promise<Load> 
   if ((await child.exited) !== 0 || line === undefined) throw new Error(`wrk failed: ${output}`);
   const result = JSON.parse(line) as Result;
   const isRefusal = exchanges.some(({ status }) => status >= 400);
+  // wrk does not count requests that are still waiting at the end.
+  const stuck = result.requests === 0 ? connections : 0;
   const wrong = isRefusal ? result.requests - result.refused : result.refused;
   return {
     perSecond: (result.requests - wrong) / result.seconds,
     p50Ms: result.p50Ms,
     p99Ms: result.p99Ms,
-    errors: wrong + result.failed,
+    errors: wrong + stuck + result.failed,
     busy: (cpuSeconds(server.pid) - before) / result.seconds,
   };
 }

@@ -10,7 +10,6 @@ export interface Chart {
   readonly svg: string;
 }
 
-const WIDTH = 840;
 const QUIET = { color: colour("quiet"), fontSize: 12 };
 const NO_LINE = { axisLine: { show: false }, axisTick: { show: false } };
 const GRID_LINE = { splitLine: { lineStyle: { color: colour("line") } } };
@@ -65,7 +64,7 @@ function peersChart(figures: readonly Figure[]): Chart | undefined {
     })),
   };
   const alt = "Durable creates and lists of 20 a second: Plant Store and other servers";
-  return { file: "performance-peers.svg", alt, svg: renderSvg(option, WIDTH, height) };
+  return { file: "performance-peers.svg", alt, svg: renderSvg(option, alt, height) };
 }
 
 const isPeer = ({ role }: Measurement): boolean => role === "peer";
@@ -109,7 +108,7 @@ function plantsChart(figures: readonly Figure[]): Chart | undefined {
     }),
   };
   const alt = `Creates and lists a second with ${inWords(sizes[0] ?? 0)} to ${inWords(sizes.at(-1) ?? 0)} plants in the store`;
-  return { file: "performance-plants.svg", alt, svg: renderSvg(option, WIDTH, 340) };
+  return { file: "performance-plants.svg", alt, svg: renderSvg(option, alt, 340) };
 }
 
 /** Lines: the share of the answers that came within a time, the tail drawn out. */
@@ -149,12 +148,12 @@ function latencyChart(figures: readonly Figure[]): Chart | undefined {
     series: shown.flatMap(({ measurements }, panel) => measurements.map((each) => latencyLine(each, panel))),
   };
   const alt = "Latency of creates and lists sent at fixed times, by percentile: Plant Store and nginx";
-  return { file: "performance-latency.svg", alt, svg: renderSvg(option, WIDTH, 340) };
+  return { file: "performance-latency.svg", alt, svg: renderSvg(option, alt, 340) };
 }
 
 /** `Durable create at 23,000/s` */
 const panelTitle = (what: string): string => {
-  const [, name = what] = /^p99 of a (.*?\/s)/.exec(what) ?? [];
+  const name = what.replace(/^p99 of a (.*?), open loop( at .*?\/s).*/, "$1$2");
   return name.charAt(0).toUpperCase() + name.slice(1);
 };
 

@@ -23,8 +23,11 @@ export function formatMeasurement(measurement: Measurement, unit: Unit): string 
   ].join(", ");
 }
 
-/** `0.36`, `14.6` */
-export const formatRatio = (ratio: number): string => ratio.toFixed(ratio < 10 ? 2 : 1);
+/** `0.36`, `14.6`, `1,235` */
+export function formatRatio(ratio: number): string {
+  const digits = ratio >= 100 ? 0 : ratio >= 10 ? 1 : 2;
+  return ratio.toLocaleString("en", { minimumFractionDigits: digits, maximumFractionDigits: digits });
+}
 
 /** `≥ 0.36 of nginx`, `≤ 5 ms` */
 export function formatTarget(target: Target, unit: Unit): string {

@@ -10,9 +10,9 @@ export function writePage(record: RunRecord, charts: ReadonlyMap<string, string>
   const figures = record.results.flatMap((result) => result.figures);
   const sections: [heading: string, ...parts: string[]][] = [
     ["Beside the limit", describeLimits(figures), describeFailures(record)],
+    ["Beside other servers", draw(charts, "performance-peers.svg"), describePeers(figures, record.peers)],
     ["Latency", draw(charts, "performance-latency.svg"), describeLatencies(figures)],
     ["Number of plants", draw(charts, "performance-plants.svg")],
-    ["Beside other servers", draw(charts, "performance-peers.svg"), describePeers(figures, record.peers)],
   ];
   const filled = sections
     .map(([heading, ...parts]) => [`## ${heading}`, ...parts.filter((part) => part !== "")])
@@ -33,7 +33,9 @@ function introduce({ date, minutes, depth, machine }: RunRecord): string {
 - Versions: ${versions.join(", ")}.
 - The server has one core and the load the other, unless the table says otherwise. Figures are medians of
   ${depth.rounds} rounds of ${depth.seconds} s, in which the servers take turns; ± is half of the spread between the rounds.
-- The limit is nginx answering the same bytes as constants. Where it was less than 90% busy, the load was the limit. The targets were written down before measuring.`;
+- The limit is nginx answering the same bytes as constants. Where it was less than 90% busy, the load was the limit.
+- An open loop sends at fixed times, whatever is still unanswered, and counts latency from those times.
+- The targets were written down before measuring.`;
 }
 
 function describeLimits(figures: readonly Figure[]): string {

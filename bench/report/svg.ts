@@ -22,19 +22,21 @@ const COLOURS = {
   other: ["#afb8c1", "#656d76"],
 } as const;
 
+const WIDTH = 840;
+
 /** The colour for a use, on a light ground: {@link renderSvg} sees to the dark one. */
 export const colour = (use: keyof typeof COLOURS): string => COLOURS[use][0];
 
-/** Draws a chart of ECharts as SVG that follows the reader's choice between light and dark. */
-export function renderSvg(option: object, width: number, height: number): string {
+/** Draws a chart of ECharts, 840 wide, as SVG that follows the reader's choice between light and dark. */
+export function renderSvg(option: object, title: string, height: number): string {
   const echarts = createRequire(join(import.meta.dir, "package.json"))("echarts") as Echarts;
-  const chart = echarts.init(null, null, { renderer: "svg", ssr: true, width, height });
+  const chart = echarts.init(null, null, { renderer: "svg", ssr: true, width: WIDTH, height });
   chart.setOption({ animation: false, backgroundColor: colour("ground"), textStyle: TEXT, ...option });
   const svg = chart
     .renderToSVGString()
     .replaceAll(/<style[\s\S]*?<\/style>| (class|ecmeta_\w+|pointer-events)="[^"]*"/g, "");
   chart.dispose();
-  return `${svg.replace(">", `>\n${DARK}`).replaceAll(/\n\n+/g, "\n").trim()}\n`;
+  return `${svg.replace(">", `>\n<title>${title}</title>\n${DARK}`).replaceAll(/\n\n+/g, "\n").trim()}\n`;
 }
 
 const TEXT = { fontFamily: "system-ui, -apple-system, 'Segoe UI', sans-serif", color: colour("text") };

@@ -34,6 +34,6 @@ async function latency(running: LineUp, ask: "create" | "list", depth: Depth): P
     }
   }
   const measurements = [...results].map(([server, paced]) => toLatency(server, paced));
-  const what = `p99 of a ${name} at ${perSecond.toLocaleString("en")}/s, half of the most, sent at fixed times`;
+  const what = `p99 of a ${name}, open loop at ${perSecond.toLocaleString("en")}/s, half of the most`;
   return { what, unit: "ms", targets: [{ atMost: 5 }], measurements: [...measurements, ...running.missing] };
 }

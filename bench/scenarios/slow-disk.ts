@@ -20,7 +20,7 @@ export const slowDisk: Scenario = {
   name: "slow-disk",
   about: `latency of lists while every fsync takes ${FSYNC_MS} ms`,
   async run(depth) {
-    const what = `p99 of a list of 20, 2,000/s at fixed times, while 64 connections create and every fsync takes ${FSYNC_MS} ms`;
+    const what = `p99 of a list of 20, open loop at 2,000/s, while 64 connections create and every fsync takes ${FSYNC_MS} ms`;
     return [{ what, unit: "ms", targets: [{ atMost: 5 }], measurements: [await listWhileSlow(depth)] }];
   },
 };
