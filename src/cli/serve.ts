@@ -9,6 +9,7 @@ import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
 import { Tokens } from "../tokens.ts";
 import { command } from "./command.ts";
+import { linkTo } from "./token.ts";
 
 const SERVE_SETTINGS = [
   "database",
@@ -121,7 +122,9 @@ This token is for the owner "default". It is shown only now; make others with "t
 
   ${secret}
 
-Try it:
+Open this link to see and add plants, or use curl:
+
+  ${linkTo(url, secret)}
 
   curl ${url}/plants -H "Authorization: Bearer ${secret}" -H "Content-Type: application/json" -d '{"id": 1, "name": "Clarkia", "tag": "annual"}'
 `;

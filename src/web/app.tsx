@@ -90,6 +90,7 @@ function Header({ session, current }: { session: Session; current: View }) {
 
 const TooOld = () => (
   <main class="middle">
+    <h1 class="unseen">Plant Store</h1>
     <Blank title="This browser is too old" isFault>
       It would round long ids, and so show and delete the wrong plants. Chrome and Edge 125, Firefox 135, Safari 18.4
       and newer ones do not.

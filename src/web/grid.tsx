@@ -70,7 +70,7 @@ export function Grid({ plants }: { plants: readonly NewPlant[] }) {
         <thead>
           <tr aria-rowindex={1}>
             {canWrite && (
-              <th scope="col" class="pick" aria-label="Selection">
+              <th scope="col" class="pick">
                 <input
                   type="checkbox"
                   aria-label="Select all"
@@ -86,7 +86,11 @@ export function Grid({ plants }: { plants: readonly NewPlant[] }) {
             <th scope="col" class="kind">
               Tag
             </th>
-            {canWrite && <th scope="col" class="act" aria-label="Actions" />}
+            {canWrite && (
+              <th scope="col" class="act">
+                <span class="unseen">Delete</span>
+              </th>
+            )}
           </tr>
         </thead>
         <tbody ref={rows}>

@@ -80,9 +80,14 @@ function cut(shares: readonly Share[], length: number): Share[] {
 function Chart({ bars }: { bars: readonly Share[] }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
-    const drawing = import("./chart.ts").then(({ drawBars }) => canvas.current && drawBars(canvas.current, bars));
+    let isGone = false;
+    let remove: (() => void) | undefined;
+    import("./chart.ts").then(({ drawBars }) => {
+      if (canvas.current !== null && !isGone) remove = drawBars(canvas.current, bars);
+    });
     return () => {
-      drawing.then((remove) => remove?.());
+      isGone = true;
+      remove?.();
     };
   }, [bars]);
   return (

@@ -28,7 +28,11 @@ export function PlantsView() {
           <span role="status">{canRead && extent()}</span>{" "}
           {place.value.tag !== undefined && <TagChoice tag={place.value.tag} />}
         </p>
-        {canWrite && <AddAction />}
+        {canWrite && (
+          <Action icon="add" onClick={() => show("add")}>
+            Add plant
+          </Action>
+        )}
       </div>
       {canRead && <Tools />}
       {canRead ? (
@@ -42,12 +46,6 @@ export function PlantsView() {
     </>
   );
 }
-
-const AddAction = () => (
-  <Action icon="add" onClick={() => show("add")}>
-    Add plant
-  </Action>
-);
 
 /** How many there are, and how sure that is. */
 function extent(): string {
@@ -156,10 +154,10 @@ const Empty = () => (
   <Blank title="Nothing planted yet">
     {session.value?.canWrite ? (
       <>
-        <p>
-          Add the first plant, or <Link to={{ view: "import" }}>import a whole file</Link>.
-        </p>
-        <AddAction />
+        <p>Add the first plant, or bring a whole file of them.</p>
+        <Link class="button" to={{ view: "import" }}>
+          Import a file
+        </Link>
       </>
     ) : (
       "Plants that others add will be here."

@@ -22,7 +22,10 @@ export const refusal = signal("");
 /** Signs in with the token of a link (`/#token=...`), which leaves the address at once, or with the one kept in this tab. */
 export function resume(): void {
   const linked = new URLSearchParams(location.hash.slice(1)).get("token");
-  if (linked !== null) history.replaceState(null, "", location.pathname + location.search);
+  if (linked !== null) {
+    history.replaceState(null, "", location.pathname + location.search);
+    signOut();
+  }
   const token = linked ?? sessionStorage.getItem(TOKEN_KEY);
   if (token !== null) signIn(token);
 }
