@@ -31,6 +31,10 @@ describe("npm run build", () => {
       for (const path of ["/", "/docs", "/docs/docs.js", "/docs/swagger-ui-bundle.js", "/openapi.json"]) {
         expect((await fetch(url + path)).status).toBe(200);
       }
+      const page = await (await fetch(url as string)).text();
+      const assets = [...page.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, path]) => path);
+      expect(assets.length).toBe(3);
+      for (const path of assets) expect((await fetch(url + (path as string))).status).toBe(200);
       server.kill("SIGTERM");
       expect(await server.exited).toBe(0);
     },

@@ -59,7 +59,7 @@ function Garden({ session }: { session: Session }) {
       <Dock />
       {shown.value === "add" && <AddDialog />}
       {shown.value === "export" && <ExportDialog />}
-      {typeof shown.value === "object" && <PlantDialog plant={shown.value} />}
+      {typeof shown.value === "object" && <PlantDialog key={String(shown.value.id)} plant={shown.value} />}
     </>
   );
 }

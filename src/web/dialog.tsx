@@ -10,11 +10,15 @@ export const shown = signal<"add" | "export" | NewPlant | undefined>();
 export const show = (dialog: typeof shown.value): void => {
   shown.value = dialog;
 };
-const close = (): void => show(undefined);
 
 /** A window over the page. The browser keeps the focus in it, gives it back, and closes it on Escape. */
 export function Dialog({ title, children }: { title: string; children: ComponentChildren }) {
   const element = useRef<HTMLDialogElement>(null);
+  const own = useRef(shown.peek());
+  // The browser tells of Escape a little later: by then another dialog may be shown.
+  const close = () => {
+    if (shown.peek() === own.current) show(undefined);
+  };
   useLayoutEffect(() => {
     const dialog = element.current;
     dialog?.showModal();

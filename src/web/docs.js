@@ -12,6 +12,7 @@ const MENDED = {
   ".examples-select-element": { "aria-label": "Example" },
   ".body-param__text": { "aria-label": "Request body" },
   ".close-modal": { "aria-label": "Close" },
+  ".modal-btn.auth:not(.authorize, .btn-done)": { "aria-label": "Logout" },
   ".modal-btn.authorize": { "aria-label": "Authorize" },
   ".information-container": { role: "region", "aria-label": "About" },
   ".modal-ux": { role: "dialog", "aria-modal": "true", "aria-label": "Token" },

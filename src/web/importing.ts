@@ -27,7 +27,7 @@ export interface Preview {
 }
 
 /** A row that did not go in. */
-export interface Refused {
+interface Refused {
   readonly line: number;
   readonly reason: string;
 }

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 
 /** The views of the page. */
-export const VIEWS = ["plants", "overview", "import"] as const;
+const VIEWS = ["plants", "overview", "import"] as const;
 /** One of {@link VIEWS}. */
 export type View = (typeof VIEWS)[number];
 

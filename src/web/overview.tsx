@@ -82,9 +82,11 @@ function Chart({ bars }: { bars: readonly Share[] }) {
   useEffect(() => {
     let isGone = false;
     let remove: (() => void) | undefined;
-    import("./chart.ts").then(({ drawBars }) => {
+    const draw = ({ drawBars }: typeof import("./chart.ts")) => {
       if (canvas.current !== null && !isGone) remove = drawBars(canvas.current, bars);
-    });
+    };
+    // Without the chart there is still the table.
+    import("./chart.ts").then(draw, () => {});
     return () => {
       isGone = true;
       remove?.();

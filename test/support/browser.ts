@@ -36,8 +36,8 @@ async function unpack(): Promise<string> {
   await mkdir(partial, { recursive: true });
   // It unpacks into the folder for temporary files, and the libraries only where it takes itself to be in a cloud.
   const env = { ...process.env, TMPDIR: partial, AWS_LAMBDA_JS_RUNTIME: "nodejs22.x" };
-  const script = 'import chromium from "@sparticuz/chromium"; await chromium.executablePath();';
-  const unpacking = Bun.spawn([process.execPath, "-e", script], { env, cwd: import.meta.dir, stderr: "pipe" });
+  const script = join(import.meta.dir, "unpack-browser.ts");
+  const unpacking = Bun.spawn([process.execPath, script], { env, stdout: "ignore", stderr: "pipe" });
   if ((await unpacking.exited) !== 0) throw new Error(await new Response(unpacking.stderr).text());
   const fonts = `<fontconfig><dir>${home}/fonts</dir><cachedir>${home}/fonts/cache</cachedir></fontconfig>`;
   await writeFile(join(partial, "fonts/fonts.conf"), `<!DOCTYPE fontconfig SYSTEM "fonts.dtd">${fonts}`);

@@ -4,7 +4,7 @@ import type { Browser, Page } from "playwright-core";
 import { openBrowser } from "./browser.ts";
 
 /** How a person may see the page. */
-export const LOOKS = [
+const LOOKS = [
   { name: "phone, light", viewport: { width: 390, height: 844 }, colorScheme: "light" },
   { name: "phone, dark", viewport: { width: 390, height: 844 }, colorScheme: "dark" },
   { name: "wide, light", viewport: { width: 1280, height: 860 }, colorScheme: "light" },

@@ -114,6 +114,19 @@ describe.each(EACH_LOOK)("importing on %s", (_, look: Look) => {
     },
   );
 
+  it("takes a file that is dropped", async () => {
+    const { page } = await visit(look);
+    const dropped = await page.evaluateHandle(() => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File(['{"id": 1, "name": "Clarkia"}\n'], "garden.jsonl"));
+      return transfer;
+    });
+    const area = page.getByLabel("File", { exact: true });
+    await area.dispatchEvent("dragover", { dataTransfer: dropped });
+    await area.dispatchEvent("drop", { dataTransfer: dropped });
+    await says(page, "1 plant to import");
+  });
+
   it("says why a file is none that it can take", async () => {
     const { page } = await visit(look);
     for (const [name, text, reason] of [
