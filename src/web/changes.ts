@@ -79,9 +79,9 @@ interface Outcome {
 }
 
 /** Does something to many plants, some at a time. What the server refuses is passed over; any other fault ends it. */
-async function each(verb: string, doomed: readonly NewPlant[], act: (plant: NewPlant) => Promise<unknown>) {
+async function each(verb: string, chosen: readonly NewPlant[], act: (plant: NewPlant) => Promise<unknown>) {
   const outcome: Outcome = { done: [], gone: [], faults: [] };
-  const queue = doomed.values();
+  const queue = chosen.values();
   let isStopped = false;
   const stop = () => {
     isStopped = true;
@@ -99,7 +99,7 @@ async function each(verb: string, doomed: readonly NewPlant[], act: (plant: NewP
       }
       if (isStopped) return;
       const { length: done } = outcome.done;
-      if (doomed.length > IN_FLIGHT) work.value = { text: verb, done, total: doomed.length, stop };
+      if (chosen.length > IN_FLIGHT) work.value = { text: verb, done, total: chosen.length, stop };
     }
   }
   await Promise.all(Array.from({ length: IN_FLIGHT }, worker));

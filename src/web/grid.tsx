@@ -1,4 +1,5 @@
 import { useSignal } from "@preact/signals";
+import type { TargetedMouseEvent } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { NewPlant } from "../domain/plant.ts";
 import { deletePlants, deleteSelected } from "./changes.ts";
@@ -52,6 +53,13 @@ export function Grid({ plants }: { plants: readonly NewPlant[] }) {
     if (top < 60) scrollBy(0, top - 60);
     else if (top + height > innerHeight - 80) scrollBy(0, top + height - innerHeight + 80);
   }
+  /** What was pressed with the pointer is where the keys go on. */
+  function onClick({ target, currentTarget }: TargetedMouseEvent<HTMLTableElement>): void {
+    const row = (target as Element).closest("tr[id]");
+    if (row === null) return;
+    active.value = Number(row.id.slice("row-".length));
+    currentTarget.focus({ preventScroll: true });
+  }
   return (
     <>
       <table
@@ -66,6 +74,7 @@ export function Grid({ plants }: { plants: readonly NewPlant[] }) {
         tabIndex={0}
         style={{ "--digits": digits }}
         onKeyDown={onKeyDown}
+        onClick={onClick}
       >
         <thead>
           <tr aria-rowindex={1}>

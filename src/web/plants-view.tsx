@@ -1,3 +1,4 @@
+import { useEffect, useRef } from "preact/hooks";
 import { show } from "./dialog.tsx";
 import { Grid } from "./grid.tsx";
 import { go, place } from "./location.ts";
@@ -65,6 +66,10 @@ const TagChoice = ({ tag }: { tag: string }) => (
 
 function Tools() {
   const { tag, find } = place.value;
+  const tagInput = useRef<HTMLInputElement>(null);
+  useEffect(() => {
+    if (tagInput.current) tagInput.current.value = tag ?? "";
+  }, [tag]);
   const choose = (value: string) => {
     if (value !== (tag ?? "")) go({ tag: value || undefined });
   };
@@ -79,13 +84,12 @@ function Tools() {
         onInput={({ currentTarget }) => go({ find: currentTarget.value }, { isSame: true })}
       />
       <input
+        ref={tagInput}
         class="grow"
         type="search"
         aria-label="Tag"
         placeholder="Any tag"
         list="tags"
-        key={tag}
-        defaultValue={tag}
         onInput={({ currentTarget: { value } }) => (value === "" || knownTags.peek().includes(value)) && choose(value)}
         onChange={({ currentTarget: { value } }) => choose(value)}
       />

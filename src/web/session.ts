@@ -8,25 +8,24 @@ export interface Session {
   readonly canWrite: boolean;
 }
 
-/** Also read and written by the reference page. Only this tab sees it, until it is closed. */
+/** What this tab keeps until it is closed. The reference page reads and writes the token and the scopes too. */
 const TOKEN_KEY = "plantstore.token";
 const SCOPES_KEY = "plantstore.scopes";
+const REASON_KEY = "plantstore.reason";
 
-/** `undefined` while nobody is signed in. */
+/** `undefined` while nobody is signed in. It ends with the document, so that nothing of it is left for the next one. */
 export const session = signal<Session | undefined>();
 /** Whether a token is being tried. */
 export const isSigningIn = signal(false);
 /** Why nobody is signed in; empty when there is nothing to say. */
-export const refusal = signal("");
+export const refusal = signal(take(REASON_KEY));
 
 /** Signs in with the token of a link (`/#token=...`), which leaves the address at once, or with the one kept in this tab. */
 export function resume(): void {
-  const linked = new URLSearchParams(location.hash.slice(1)).get("token");
-  if (linked !== null) {
-    history.replaceState(null, "", location.pathname + location.search);
-    signOut();
-  }
-  const token = linked ?? sessionStorage.getItem(TOKEN_KEY);
+  keepLinkedToken();
+  // A link that is opened in this very tab changes nothing but the fragment.
+  addEventListener("hashchange", () => keepLinkedToken() && location.reload());
+  const token = sessionStorage.getItem(TOKEN_KEY);
   if (token !== null) signIn(token);
 }
 
@@ -34,10 +33,7 @@ export function resume(): void {
 export async function signIn(text: string): Promise<void> {
   const token = text.trim();
   refusal.value = "";
-  if (!/^plt_[0-9A-Za-z]{36}$/.test(token)) {
-    refusal.value = "This is no token: one begins with plt_, and 36 letters and digits follow.";
-    return;
-  }
+  if (!/^plt_[0-9A-Za-z]{36}$/.test(token)) return refuse("This is no token: it is plt_ and 36 letters and digits.");
   isSigningIn.value = true;
   try {
     const client = clientFor(token);
@@ -47,28 +43,23 @@ export async function signIn(text: string): Promise<void> {
     sessionStorage.setItem(SCOPES_KEY, scopes);
     session.value = { client, canRead: scopes.includes("read"), canWrite: scopes.includes("write") };
   } catch (error) {
-    const isRefused = error instanceof PlantStoreError && error.code === "invalid_token";
-    refusal.value = isRefused
-      ? "This token does not work: it is mistyped, or it has expired or was revoked. Ask for a new one."
-      : explain(error);
+    if (!isInvalidToken(error)) refusal.value = explain(error);
+    else refuse("This token does not work: it is mistyped, or it has expired or was revoked. Ask for a new one.");
   } finally {
     isSigningIn.value = false;
   }
 }
 
-/** Forgets the token. */
+/** Forgets the token and all that was loaded with it. */
 export function signOut(reason = ""): void {
-  sessionStorage.removeItem(TOKEN_KEY);
-  sessionStorage.removeItem(SCOPES_KEY);
-  session.value = undefined;
-  refusal.value = reason;
+  forgetToken();
+  sessionStorage.setItem(REASON_KEY, reason);
+  location.reload();
 }
 
 /** What went wrong, for a person. A token that works no longer is forgotten. */
 export function explain(error: unknown): string {
-  if (error instanceof PlantStoreError && error.code === "invalid_token" && session.peek() !== undefined) {
-    signOut("Your token works no longer: it has expired or was revoked. Ask for a new one.");
-  }
+  if (isInvalidToken(error)) signOut("Your token works no longer: it has expired or was revoked. Ask for a new one.");
   if (error instanceof ConnectionError) return navigator.onLine ? "The server does not answer." : "You are offline.";
   return error instanceof Error ? error.message : String(error);
 }
@@ -89,4 +80,32 @@ async function learnScopes(client: PlantStoreClient): Promise<string> {
   const writing = client.createPlant({ id: 0n, name: "" }).then(() => true, isAllowed);
   const [canRead, canWrite] = await Promise.all([reading, writing]);
   return [canRead ? "read" : "", canWrite ? "write" : ""].join(" ");
+}
+
+const isInvalidToken = (error: unknown): boolean => error instanceof PlantStoreError && error.code === "invalid_token";
+
+function refuse(reason: string): void {
+  forgetToken();
+  refusal.value = reason;
+}
+
+function forgetToken(): void {
+  sessionStorage.removeItem(TOKEN_KEY);
+  sessionStorage.removeItem(SCOPES_KEY);
+}
+
+/** Takes the token out of the address, when there is one, and keeps it in the place of another. */
+function keepLinkedToken(): boolean {
+  const token = new URLSearchParams(location.hash.slice(1)).get("token");
+  if (token === null) return false;
+  history.replaceState(null, "", location.pathname + location.search);
+  forgetToken();
+  sessionStorage.setItem(TOKEN_KEY, token);
+  return true;
+}
+
+function take(key: string): string {
+  const text = sessionStorage.getItem(key) ?? "";
+  sessionStorage.removeItem(key);
+  return text;
 }

@@ -64,6 +64,7 @@ describe.each(EACH_LOOK)("the plants on %s", (_, look: Look) => {
     await page.getByLabel("Tag", { exact: true }).fill("a&b=c#ü");
     await page.keyboard.press("Enter");
     await says(page, "1 plant");
+    expect(await page.evaluate(() => document.activeElement?.getAttribute("aria-label"))).toBe("Tag");
     expect(await texts(page, "name")).toEqual(["Odd"]);
     await page.goBack();
     await says(page, "2 plants");
@@ -197,6 +198,11 @@ describe.each(EACH_LOOK)("the plants on %s", (_, look: Look) => {
     expect((await stored()).map(([, name]) => name)).toEqual(["Clarkia", "Marah fabacea", "Untagged"]);
     await page.keyboard.press("ControlOrMeta+z");
     await says(page, "2 plants restored");
+    await page.getByLabel("Select Clarkia").check();
+    await page.keyboard.press("ArrowDown");
+    await page.keyboard.press("Space");
+    await says(page, "2 selected");
+    expect(await page.getByLabel("Select Vitis californica").isChecked()).toBe(true);
     await page.keyboard.press("ControlOrMeta+a");
     await says(page, "5 selected");
     await page.keyboard.press("Escape");

@@ -91,6 +91,24 @@ describe.each(EACH_LOOK)("signing in on %s", (_, look: Look) => {
     expect(await kept(page)).toBe("[{},{}]");
   });
 
+  it("ends with all that was done in it: what one owner deleted, another cannot bring back", async () => {
+    const page = await visitors.open(look);
+    await page.goto(`${service.url}/#token=${await service.token({ owner: await newGarden() })}`);
+    await page.getByLabel("Delete Clarkia").click();
+    await page.getByRole("button", { name: "Undo" }).waitFor();
+    const other = newOwner();
+    const token = await service.token({ owner: other });
+    await page.evaluate((hash) => {
+      location.hash = hash;
+    }, `#token=${token}`);
+    await page.getByText("Nothing planted yet").waitFor();
+    expect(await page.getByRole("button", { name: "Undo" }).count()).toBe(0);
+    await page.keyboard.press("ControlOrMeta+z");
+    await page.getByRole("button", { name: "Load again" }).click();
+    await page.getByText("Nothing planted yet").waitFor();
+    expect(await service.storage.selectPlants(other, { limit: 5 })).toEqual([]);
+  });
+
   it("shows a reader no button that cannot work", async () => {
     const token = await service.token({ owner: await newGarden(), scopes: ["plants:read"] });
     const page = await visitors.open(look);
