@@ -118,6 +118,7 @@ describe("what cannot be seen of a text", () => {
     ["Clarkia", "Clarkia"],
     ["\u200bx", "\u200bx"],
     ["\u200b\u2060", "U+200B U+2060"],
+    ["\u3164\u2800", "U+3164 U+2800"],
     ["\u0007", "U+0007"],
     ["\u{e0041}", "U+E0041"],
     ["🌱", "🌱"],
