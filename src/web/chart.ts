@@ -5,7 +5,7 @@ Chart.register(BarController, BarElement, CategoryScale, LinearScale);
 /** Pixels for a number at the end of a bar. */
 const NUMBER_WIDTH = 48;
 /** Characters of a label, by the width of the chart; in the table they are whole. */
-const labelLength = (width: number): number => (width < 480 ? 18 : 28);
+const labelLength = (width: number): number => (width < 280 ? 11 : width < 480 ? 18 : 28);
 
 /** One bar of a chart. */
 interface Bar {

@@ -55,7 +55,7 @@ export const Figures = ({ figures }: { figures: Readonly<Record<string, number>>
     {Object.entries(figures).map(([name, value]) => (
       <div key={name} class="card">
         <dd>{value.toLocaleString("en")}</dd>
-        <dt class="soft">{name}</dt>
+        <dt class="small soft">{name}</dt>
       </div>
     ))}
   </dl>
