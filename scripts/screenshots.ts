@@ -13,10 +13,14 @@ const WIDE = { viewport: { width: 1120, height: 720 }, deviceScaleFactor: 1.5 };
 const PHONE = { viewport: { width: 390, height: 780 }, deviceScaleFactor: 1.5, hasTouch: true };
 
 const service = await startService();
-const owner = newOwner();
-await plantAll(service, owner, PLANTS);
-const token = await service.token({ owner });
-const empty = await service.token();
+
+/** A token for an owner of all those plants. */
+async function newGarden(): Promise<string> {
+  const owner = newOwner();
+  await plantAll(service, owner, PLANTS);
+  return service.token({ owner });
+}
+const token = await newGarden();
 
 interface Picture {
   readonly name: string;
@@ -39,7 +43,7 @@ const PICTURES: readonly Picture[] = [
     device: PHONE,
     colorScheme: "light",
     async take(page) {
-      await page.goto(`${service.url}/?tag=perennial#token=${token}`);
+      await page.goto(`${service.url}/?tag=perennial#token=${await newGarden()}`);
       await page.getByLabel("Delete Aquilegia formosa").click();
       await page.getByText("deleted").waitFor();
     },
@@ -61,7 +65,7 @@ const PICTURES: readonly Picture[] = [
     device: WIDE,
     colorScheme: "light",
     async take(page) {
-      await page.goto(`${service.url}/?view=import#token=${empty}`);
+      await page.goto(`${service.url}/?view=import#token=${await service.token()}`);
       const lines = PLANTS.map((plant) => stringifyJson(plant)).with(1, '{"id": 2, "name": ""}');
       const buffer = Buffer.from(lines.join("\n"));
       await page.setInputFiles("input[type=file]", { name: "garden.ndjson", mimeType: "text/plain", buffer });

@@ -16,7 +16,7 @@ interface Bar {
 /** Draws lying bars, with their numbers, in the colours of the page; returns what takes them away again. */
 export function drawBars(canvas: HTMLCanvasElement, bars: readonly Bar[]): () => void {
   const style = getComputedStyle(canvas);
-  const labels = bars.map(({ label }) => shorten(label, labelLength(canvas.clientWidth)));
+  const labels = bars.map(({ label }) => shorten(label, labelLength(canvas.parentElement?.clientWidth ?? 0)));
   const font = { family: style.fontFamily, size: 14 };
   const chart = new Chart(canvas, {
     type: "bar",

@@ -40,7 +40,7 @@ export function Overview() {
         figures={{
           [status === "done" ? "plants" : "plants so far"]: total,
           tags: tally.value.size - (tally.value.has(undefined) ? 1 : 0),
-          untagged: tally.value.get(undefined) ?? 0,
+          "no tag": tally.value.get(undefined) ?? 0,
         }}
       />
       {total > 0 && <Chart bars={cut(shares, BARS)} />}

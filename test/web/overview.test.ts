@@ -36,7 +36,7 @@ describe.each(EACH_LOOK)("the overview on %s", (_, look: Look) => {
   it("counts all plants, page by page, and draws them by tag", async () => {
     const page = await visit(look, { vine: 4_000, tree: 2_000, annual: 9, "": 1 });
     await page.getByRole("cell", { name: "no tag" }).waitFor();
-    expect(await figures(page)).toEqual(["6,010plants", "3tags", "1untagged"]);
+    expect(await figures(page)).toEqual(["6,010plants", "3tags", "1no tag"]);
     expect(await table(page)).toEqual(["vine4,00066.6", "tree2,00033.3", "annual90.1", "no tag10"]);
     await isDrawn(page);
     await page.getByRole("link", { name: "annual" }).click();
@@ -53,7 +53,7 @@ describe.each(EACH_LOOK)("the overview on %s", (_, look: Look) => {
     );
     await page.getByRole("cell", { name: "50 others" }).waitFor();
     expect((await table(page)).length).toBe(101);
-    expect(await figures(page)).toEqual(["174plants", "150tags", "0untagged"]);
+    expect(await figures(page)).toEqual(["174plants", "150tags", "0no tag"]);
     await isDrawn(page);
   });
 
