@@ -44,6 +44,10 @@ describe("npm run build", () => {
       }
       const backup = await run("backup", "made.db");
       expect(await new Response(backup.stdout).text()).toMatch(/^1 plant of 1 owner, 1 token backed up: \d+ bytes\n$/);
+      const page = await (await fetch(url as string)).text();
+      const assets = [...page.matchAll(/"(\/assets\/[^"]+)"/g)].map(([, path]) => path);
+      expect(assets.length).toBe(3);
+      for (const path of assets) expect((await fetch(url + (path as string))).status).toBe(200);
       server.kill("SIGTERM");
       expect(await server.exited).toBe(0);
     },

@@ -42,6 +42,7 @@ describe("plantstore token on no database", () => {
     [["create", "--owner", "a", "--scopes", "plants:read,"], "--scopes must be"],
     [["create", "--owner", "a", "--scopes", ""], "--scopes must be"],
     [["create", "--owner", "a", "--expires", "0s"], "--expires must be"],
+    [["create", "--owner", "a", "--link", "--url", "nowhere"], "--url must be"],
     [["create", "--owner", "a", "--expires", "30"], "--expires must be"],
     [["create", "--owner", "a", "--expires", "36501d"], "--expires must be"],
     [["list", "--owner", "a"], "--owner"],
@@ -162,6 +163,21 @@ describe.each(DATABASES)("on %s", (_, newDatabase) => {
       expect(stdout).toMatch(/^plt_[0-9A-Za-z]{36}\n$/);
       const headers = { Authorization: `Bearer ${stdout.trim()}` };
       expect((await fetch(`${server.url}/plants`, { headers })).status).toBe(200);
+    });
+
+    it("prints a link to the page with the token in its fragment, and the link only, when asked", async () => {
+      for (const [url, start] of [
+        [undefined, "http://127.0.0.1:8080/"],
+        ["https://plants.example", "https://plants.example/"],
+        ["http://shop:81/", "http://shop:81/"],
+      ]) {
+        const at = url === undefined ? [] : ["--url", url];
+        const { exitCode, stdout, stderr } = await tokenCommand("create", "--owner", newOwner(), "--link", ...at);
+        expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+        expect(stdout).toStartWith(`${start}#token=plt_`);
+        const headers = { Authorization: `Bearer ${stdout.trim().split("=")[1]}` };
+        expect((await fetch(`${server.url}/plants`, { headers })).status).toBe(200);
+      }
     });
 
     it("gives the scopes, the label and the end that were asked for, and lists them without a secret", async () => {

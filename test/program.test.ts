@@ -149,7 +149,7 @@ describe("the command line of serve", () => {
 });
 
 describe("the first start", () => {
-  it("shows one token and a curl line that works when pasted; the second start shows none", async () => {
+  it("shows one token, a link with it, and a curl line that works when pasted; the second start shows none", async () => {
     const path = newPath();
     const first = await start(path);
     await first.printed(/curl .*\n/);
@@ -160,6 +160,7 @@ describe("the first start", () => {
     expect(tokens.size).toBe(1);
     expect(await paste(line)).toBe('{"name":"Clarkia","tag":"annual"}');
     const [token = ""] = tokens;
+    expect(rest).toContain(`  ${first.url}/#token=${token}`);
     const list = await fetch(`${first.url}/plants?fields=id,name,tag`, { headers: bearer(token) });
     expect(await list.text()).toBe('[{"id":1,"name":"Clarkia","tag":"annual"}]');
     await first.stop();

@@ -5,8 +5,10 @@ import { pipeline } from "node:stream/promises";
 import { PlantStoreClient } from "../client/index.ts";
 import { readConfig } from "../config.ts";
 import type { NewPlant } from "../domain/plant.ts";
+import { FORMATS, type Format } from "../files/formats.ts";
+import { writeRows } from "../files/write.ts";
+import { chooseFormat } from "./choose-format.ts";
 import { command } from "./command.ts";
-import { chooseFormat, FORMATS, type Format, writeRows } from "./formats.ts";
 import { openProgress } from "./progress.ts";
 
 /** `plantstore export [FILE]` */

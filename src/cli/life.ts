@@ -1,5 +1,6 @@
 import type { Config } from "../config.ts";
 import type { Log } from "../log.ts";
+import { linkTo } from "./token.ts";
 
 /** What a stop may take beyond its settings before the process ends all the same: time for a slow disk. */
 const STOP_GRACE_MS = 5_000;
@@ -21,7 +22,9 @@ This token is for the owner "default". It is shown only now; make others with "t
 
   ${secret}
 
-Try it:
+Open this link to see and add plants, or use curl:
+
+  ${linkTo(url, secret)}
 
   curl ${url}/plants -H "Authorization: Bearer ${secret}" -H "Content-Type: application/json" -d '{"id": 1, "name": "Clarkia", "tag": "annual"}'
 `;

@@ -28,13 +28,16 @@ export const tokenCommand = () =>
     .addCommand(revokeCommand());
 
 const createCommand = () =>
-  command("create", DATABASE_SETTINGS)
+  command("create", [...DATABASE_SETTINGS, "url"])
     .summary("create a token and print it")
-    .description("Prints the new token, and only the token. It cannot be shown again: only its SHA-256 is kept.")
+    .description(
+      "Prints the new token, and only the token, or a link with it. It cannot be shown again: only its SHA-256 is kept.",
+    )
     .requiredOption("--owner <name>", "whose plants the token gives access to")
     .option("--scopes <list>", `what it may do: ${SCOPES.join(", ")}, or both separated by a comma`, SCOPES.join(","))
     .option("--expires <duration>", "when it stops working, as 12h or 30d; without this, never")
     .option("--label <text>", "what it is for, as `token list` shows it")
+    .option("--link", "print a link that signs a person in on the page at --url, instead of the token alone")
     .action(async (flags) => {
       const grant = {
         owner: parseText("--owner", flags.owner, OWNER_MAX_LENGTH),
@@ -42,7 +45,9 @@ const createCommand = () =>
         label: flags.label === undefined ? undefined : parseText("--label", flags.label, LABEL_MAX_LENGTH),
         expiresAt: flags.expires === undefined ? undefined : Date.now() + parseExpiry(flags.expires),
       };
-      console.log(await withTokens(flags, false, (tokens) => tokens.create(grant)));
+      const page = flags.link ? readConfig(["url"], flags).url : undefined;
+      const secret = await withTokens(flags, false, (tokens) => tokens.create(grant));
+      console.log(page === undefined ? secret : linkTo(page, secret));
     });
 
 const listCommand = () =>
@@ -78,6 +83,9 @@ async function withTokens<Result>(
     await storage.close();
   }
 }
+
+/** The link that signs a person in on the page: browsers send nothing of a fragment, so that it is in no log. */
+export const linkTo = (url: string, secret: string): string => `${url.replace(/\/+$/, "")}/#token=${secret}`;
 
 type Row = Record<"id" | "owner" | "scopes" | "label" | "status" | "created" | "expires" | "lastUsed", string>;
 

@@ -133,6 +133,7 @@ function toPage({ body, link }: Answer): PlantPage {
   return next === undefined ? { plants } : { plants, next: BigInt(next) };
 }
 
-function randomKey(): string {
+/** A new idempotency key that nobody else has. */
+export function randomKey(): string {
   return Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("");
 }

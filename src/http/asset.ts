@@ -1,8 +1,19 @@
 import type { Call } from "./call.ts";
 
-/** Nothing but this server's own files may load, and nobody may frame them. `data:` is for Swagger UI's icons. */
+/** Nothing but this server's own files may load, and nobody may frame them. */
 const CONTENT_SECURITY_POLICY =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** Answers a request for one file. */
+export type AssetHandler = (call: Call) => Promise<Response>;
+
+/** What is said of an asset besides its type and content. */
+export interface AssetOptions {
+  /** Whether its name changes with its content, so that a client may keep it for ever. */
+  readonly isHashed?: boolean;
+  /** More for its `Content-Security-Policy`. */
+  readonly policy?: string;
+}
 
 interface Content {
   readonly plain: Uint8Array<ArrayBuffer>;
@@ -13,8 +24,9 @@ interface Content {
 /** Serves content that is loaded at the first request for it and kept; clients revalidate it (RFC 9110, 13.1.2). */
 export function asset(
   contentType: string,
-  load: () => Promise<Uint8Array<ArrayBuffer>>,
-): (call: Call) => Promise<Response> {
+  load: () => Promise<string | Uint8Array<ArrayBuffer>>,
+  { isHashed = false, policy = "" }: AssetOptions = {},
+): AssetHandler {
   let loading: Promise<Content> | undefined;
   return async ({ request, requestId, headers }) => {
     loading ??= load().then(prepare);
@@ -34,10 +46,10 @@ export function asset(
         ...headers,
         "Content-Type": contentType,
         ...(takesGzip && !isKnown ? { "Content-Encoding": "gzip" } : {}),
-        "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+        "Content-Security-Policy": CONTENT_SECURITY_POLICY + policy,
         "Referrer-Policy": "no-referrer",
         "Cross-Origin-Opener-Policy": "same-origin",
-        "Cache-Control": "no-cache",
+        "Cache-Control": isHashed ? "public, max-age=31536000, immutable" : "no-cache",
         Vary: headers["Vary"] === undefined ? "Accept-Encoding" : `Accept-Encoding, ${headers["Vary"]}`,
         ETag: etag,
         "X-Request-Id": requestId,
@@ -46,12 +58,7 @@ export function asset(
   };
 }
 
-/** {@link asset} for a file, of the type that its name tells. */
-export function fileAsset(path: string): (call: Call) => Promise<Response> {
-  const file = Bun.file(path);
-  return asset(file.type, () => file.bytes());
-}
-
-function prepare(plain: Uint8Array<ArrayBuffer>): Content {
-  return { plain, gzipped: Bun.gzipSync(plain), hash: Bun.hash(plain).toString(36) };
+function prepare(content: string | Uint8Array<ArrayBuffer>): Content {
+  const plain = typeof content === "string" ? new TextEncoder().encode(content) : content;
+  return { plain, gzipped: Bun.gzipSync(plain, { level: 9 }), hash: Bun.hash(plain).toString(36) };
 }

@@ -1,11 +1,11 @@
 import type { App } from "../app.ts";
 import type { Scope } from "../domain/token.ts";
-import { asset, fileAsset } from "./asset.ts";
+import { asset } from "./asset.ts";
 import type { Call } from "./call.ts";
 import { livez, type Readiness, readyz } from "./health.ts";
 import { ListCache } from "./list-cache.ts";
 import { describeApi } from "./openapi.ts";
-import { PAGES } from "./pages.ts";
+import { pages } from "./pages.ts";
 import { createPlant, deletePlant, listPlants } from "./plants.ts";
 
 /** One operation on one path. */
@@ -24,7 +24,7 @@ export interface Route {
 /** The whole interface. */
 export function routes(app: App, readiness: Readiness): readonly Route[] {
   const cache = new ListCache();
-  const description = asset("application/json", async () => new TextEncoder().encode(describeApi()));
+  const description = asset("application/json", async () => describeApi());
   return [
     {
       operation: "listPlants",
@@ -52,16 +52,9 @@ export function routes(app: App, readiness: Readiness): readonly Route[] {
     { operation: "readyz", method: "GET", path: "/readyz", handle: (call) => readyz(readiness, call) },
 
     { operation: "openapi", method: "GET", path: "/openapi.json", handle: description },
-    ...Object.entries(PAGES).map(([path, file]) => page(path, file)),
+    ...Object.entries(pages()).map(([path, handle]): Route => ({ operation: "page", method: "GET", path, handle })),
   ];
 }
-
-const page = (path: string, file: string): Route => ({
-  operation: "page",
-  method: "GET",
-  path,
-  handle: fileAsset(file),
-});
 
 /** What the admin listener serves. */
 export const metricsRoute = (metrics: { readonly contentType: string; text(): Promise<string> }): Route => ({

@@ -4,6 +4,22 @@
  */
 
 const NUL = "\0";
+/** As in session.ts. */
+const TOKEN_KEY = "plantstore.token";
+const SCOPES_KEY = "plantstore.scopes";
+/** What Swagger UI leaves without a name or calls by a wrong one, by where it is. */
+const MENDED = {
+  ".examples-select-element": { "aria-label": "Example" },
+  ".body-param__text": { "aria-label": "Request body" },
+  ".close-modal": { "aria-label": "Close" },
+  ".modal-btn.auth:not(.authorize, .btn-done)": { "aria-label": "Logout" },
+  ".modal-btn.authorize": { "aria-label": "Authorize" },
+  ".information-container": { role: "region", "aria-label": "About" },
+  ".modal-ux": { role: "dialog", "aria-modal": "true", "aria-label": "Token" },
+  ".opblock-tag, .modal-ux h3, .models > h4": { "aria-level": "2" },
+  ".opblock h4, .modal-ux h4": { "aria-level": "3" },
+  ".opblock h5, .opblock table h4": { "aria-level": "4" },
+};
 
 /** Swagger UI reads and writes JSON in many places: on this page, integers beyond 2^53 become bigint everywhere. */
 function makeJsonExact() {
@@ -62,20 +78,58 @@ const exactIntegers = () => ({
   wrapComponents: { JSONSchema202012KeywordType: exactBounds },
 });
 
+/** A link to an operation would stand in the button that opens it, where neither can be told from the other. */
+const plainPaths =
+  (_Original, { React: { createElement } }) =>
+  ({ text }) =>
+    createElement("span", null, text);
+
+/** The token is that of the page, and stays as long: what is entered on one is there on the other. */
+const sharedToken = () => {
+  const keep = (action, token) => (payload) => {
+    const given = token(payload);
+    if (given) sessionStorage.setItem(TOKEN_KEY, given);
+    else sessionStorage.removeItem(TOKEN_KEY);
+    sessionStorage.removeItem(SCOPES_KEY);
+    return action(payload);
+  };
+  return {
+    statePlugins: {
+      auth: {
+        wrapActions: {
+          authorize: (action) => keep(action, ({ bearer }) => bearer?.value),
+          logout: (action) => keep(action, () => undefined),
+        },
+      },
+    },
+    wrapComponents: { DeepLink: plainPaths },
+  };
+};
+
+/** Mends what Swagger UI has drawn. */
+function mend() {
+  for (const [selector, attributes] of Object.entries(MENDED)) {
+    for (const element of document.querySelectorAll(selector)) {
+      for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
+    }
+  }
+}
+new MutationObserver(mend).observe(document.body, { childList: true, subtree: true });
+
 const canBeExact = "rawJSON" in JSON;
 if (canBeExact) makeJsonExact();
 
-const dark = matchMedia("(prefers-color-scheme: dark)");
-const followTheme = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
-dark.addEventListener("change", followTheme);
-followTheme();
-
-globalThis.SwaggerUIBundle({
+const reference = globalThis.SwaggerUIBundle({
   url: "/openapi.json",
   dom_id: "#reference",
   deepLinking: true,
   displayRequestDuration: true,
   showCommonExtensions: true,
   validatorUrl: null,
-  plugins: canBeExact ? [exactIntegers] : [],
+  syntaxHighlight: false,
+  plugins: canBeExact ? [sharedToken, exactIntegers] : [sharedToken],
+  onComplete() {
+    const token = sessionStorage.getItem(TOKEN_KEY);
+    if (token !== null) reference.preauthorizeApiKey("bearer", token);
+  },
 });

@@ -1,0 +1,154 @@
+import { Buffer } from "node:buffer";
+import { parse as parseCsv } from "csv-parse/stream";
+import type { AppError } from "../domain/error.ts";
+import { parseJson } from "../domain/json.ts";
+import { idTextFault, type NewPlant, parseNewPlant, parsePlantId } from "../domain/plant.ts";
+import type { Format } from "./formats.ts";
+
+/**
+ * A row of a file: the plant it holds, or what is wrong with it. `line` counts from 1; in a JSON array, elements.
+ * `fields` are the names of all that the row has, in lower case in CSV; those that are no plant's are passed over.
+ */
+export type Row = { readonly line: number; readonly fields: readonly string[] } & (
+  | { readonly plant: NewPlant }
+  | { readonly fault: string }
+);
+
+/** A line longer than this is no plant: the longest one, with every character escaped, is under 16 KiB. */
+const MAX_LINE_BYTES = 1024 * 1024;
+
+/**
+ * Reads the plants of a file, row by row; a bad row does not end it.
+ * @throws Error when the file as a whole is not what its format asks for
+ */
+export function readRows(bytes: ReadableStream<Uint8Array>, format: Format): AsyncGenerator<Row, void> {
+  return { ndjson: readNdjson, csv: readCsv, json: readJsonArray }[format](bytes);
+}
+
+async function* readNdjson(bytes: ReadableStream<Uint8Array>): AsyncGenerator<Row, void> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  let line = 0;
+  for await (const lineBytes of splitLines(chunksOf(bytes))) {
+    line++;
+    try {
+      const text = decoder.decode(lineBytes);
+      if (text.trim() !== "") yield toRow(line, parseJson(text));
+    } catch {
+      yield { line, fields: [], fault: "the line must be one JSON object in well-formed UTF-8" };
+    }
+  }
+}
+
+async function* readJsonArray(bytes: ReadableStream<Uint8Array>): AsyncGenerator<Row, void> {
+  let text = "";
+  for await (const part of chunksOf(bytes.pipeThrough(decoding()))) text += part;
+  const elements = parseJson(text);
+  if (!Array.isArray(elements)) throw new Error("the file must be one JSON array");
+  for (const [index, element] of elements.entries()) yield toRow(index + 1, element);
+}
+
+async function* readCsv(bytes: ReadableStream<Uint8Array>): AsyncGenerator<Row, void> {
+  const options = {
+    bom: true,
+    info: true,
+    record_delimiter: ["\r\n", "\n"],
+    relax_column_count: true,
+    skip_empty_lines: true,
+    cast: toCell,
+  };
+  // The parser takes no text, and of bytes that are no UTF-8 it would make U+FFFD.
+  const encoding = new TransformStream<string, Buffer>({
+    transform: (text, controller) => controller.enqueue(Buffer.from(text)),
+  });
+  const records: ReadableStream<CsvRecord> = bytes
+    .pipeThrough(decoding())
+    .pipeThrough(encoding)
+    .pipeThrough(parseCsv(options));
+  let columns: string[] | undefined;
+  for await (const { record, info } of chunksOf(records)) {
+    if (columns === undefined) columns = readColumns(record);
+    else yield toCsvRow(info.lines, columns, record);
+  }
+  if (columns === undefined) throw new Error("the file is empty: its first line must name the columns");
+}
+
+/** A cell without quotes and without text holds nothing; with quotes it holds an empty text. */
+type Cell = string | null;
+const toCell = (text: string, { quoting }: { quoting: boolean }) => (text === "" && !quoting ? null : text) as string;
+
+interface CsvRecord {
+  readonly record: readonly Cell[];
+  readonly info: { readonly lines: number };
+}
+
+function readColumns(cells: readonly Cell[]): string[] {
+  const columns = cells.map((cell) => cell?.toLowerCase() ?? "");
+  const isUsable = columns.includes("id") && columns.includes("name") && new Set(columns).size === columns.length;
+  if (isUsable) return columns;
+  throw new Error("the first line must name the columns, each once, id and name among them");
+}
+
+function toCsvRow(line: number, columns: readonly string[], cells: readonly Cell[]): Row {
+  if (cells.length !== columns.length) {
+    return { line, fields: columns, fault: `the line must have ${columns.length} columns, as the first one has` };
+  }
+  const cell = (column: string) => cells[columns.indexOf(column)] ?? undefined;
+  const id = parsePlantId(cell("id") ?? "");
+  if (id === undefined) return { line, fields: columns, fault: idTextFault("id") };
+  return toRow(line, { id, name: cell("name"), tag: cell("tag") }, columns);
+}
+
+function toRow(line: number, value: unknown, fields = fieldsOf(value)): Row {
+  try {
+    return { line, fields, plant: parseNewPlant(value) };
+  } catch (error) {
+    return { line, fields, fault: (error as AppError).message };
+  }
+}
+
+const fieldsOf = (value: unknown): readonly string[] =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? Object.keys(value) : [];
+
+/** Text of bytes, the same in every runtime when they are no UTF-8. */
+function decoding(): TransformStream<Uint8Array, string> {
+  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const decode = (chunk?: Uint8Array) => {
+    try {
+      return decoder.decode(chunk, { stream: chunk !== undefined });
+    } catch {
+      throw new Error("the file must be well-formed UTF-8");
+    }
+  };
+  return new TransformStream({
+    transform: (chunk, controller) => controller.enqueue(decode(chunk)),
+    flush: (controller) => controller.enqueue(decode()),
+  });
+}
+
+/** Only line feeds end a line: U+2028 and its like may stand in a JSON string. */
+async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
+  let rest = new Uint8Array();
+  for await (const chunk of chunks) {
+    const data = new Uint8Array(rest.length + chunk.length);
+    data.set(rest);
+    data.set(chunk, rest.length);
+    let start = 0;
+    for (let end = data.indexOf(10); end >= 0; end = data.indexOf(10, start)) {
+      yield data.subarray(start, end);
+      start = end + 1;
+    }
+    rest = data.subarray(start);
+    if (rest.length > MAX_LINE_BYTES) throw new Error(`a line is longer than ${MAX_LINE_BYTES} bytes: is this NDJSON?`);
+  }
+  if (rest.length > 0) yield rest;
+}
+
+/** What a stream brings. Not every browser can iterate a stream itself (Safari before 26). */
+async function* chunksOf<Chunk>(stream: ReadableStream<Chunk>): AsyncGenerator<Chunk, void> {
+  const reader = stream.getReader();
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}

@@ -1,0 +1,52 @@
+import { existsSync, renameSync, rmSync } from "node:fs";
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Browser, chromium } from "playwright-core";
+import packageJson from "../../package.json" with { type: "json" };
+
+const LAUNCH_TIMEOUT_MS = 30_000;
+const VERSION = packageJson.devDependencies["@sparticuz/chromium"];
+const CACHE = join(import.meta.dir, "../../node_modules/.cache");
+
+/**
+ * Starts the browser that is among the development packages, with the libraries and the font it needs: so it runs on a
+ * bare machine, and draws the same everywhere. That one is for Linux on x64; `PLANTSTORE_TEST_CHROMIUM` names another.
+ */
+export async function openBrowser(): Promise<Browser> {
+  const args = [
+    "--no-sandbox",
+    "--no-zygote",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--font-render-hinting=none",
+  ];
+  const timeout = LAUNCH_TIMEOUT_MS;
+  const own = process.env["PLANTSTORE_TEST_CHROMIUM"];
+  if (own) return chromium.launch({ executablePath: own, args, timeout });
+  const home = await unpack();
+  const env = { ...process.env, LD_LIBRARY_PATH: join(home, "al2023/lib"), FONTCONFIG_PATH: join(home, "fonts") };
+  return chromium.launch({ executablePath: join(home, "chromium"), args, env, timeout });
+}
+
+/** Unpacks it once, beside the other packages; returns the folder. */
+async function unpack(): Promise<string> {
+  const home = join(CACHE, `chromium-${VERSION}`);
+  if (existsSync(home)) return home;
+  const partial = `${home}.${process.pid}`;
+  await mkdir(partial, { recursive: true });
+  // It unpacks into the folder for temporary files, and the libraries only where it takes itself to be in a cloud.
+  const env = { ...process.env, TMPDIR: partial, AWS_LAMBDA_JS_RUNTIME: "nodejs22.x" };
+  const script = join(import.meta.dir, "unpack-browser.ts");
+  const unpacking = Bun.spawn([process.execPath, script], { env, stdout: "ignore", stderr: "pipe" });
+  if ((await unpacking.exited) !== 0) throw new Error(await new Response(unpacking.stderr).text());
+  const fonts = `<fontconfig><dir>${home}/fonts</dir><cachedir>${home}/fonts/cache</cachedir></fontconfig>`;
+  await writeFile(join(partial, "fonts/fonts.conf"), `<!DOCTYPE fontconfig SYSTEM "fonts.dtd">${fonts}`);
+  try {
+    renameSync(partial, home);
+  } catch (error) {
+    // Another run was faster.
+    if (!existsSync(home)) throw error;
+    rmSync(partial, { recursive: true });
+  }
+  return home;
+}
