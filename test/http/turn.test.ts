@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, mock, spyOn } from "bun:test";
 import { Turn } from "../../src/http/turn.ts";
 import { track } from "../support/program.ts";
-import { startService } from "../support/service.ts";
+import { newOwner, startService } from "../support/service.ts";
 
 afterEach(() => {
   mock.restore();
@@ -72,6 +72,56 @@ describe("a turn of the event loop", () => {
     }
     expect(await take(20)).toEqual(onTime);
     expect(await take(2_000)).toEqual(late);
+  });
+});
+
+describe("a turn that is hopeless", () => {
+  it.each([
+    [999, true],
+    [1_000, false],
+  ])("is one that had answered few before it was late: %d, and %p", async (requests, expected) => {
+    const { turn, isHopeless, count, pass } = startTurn();
+    for (let n = 0; n < 6; n++) {
+      count(64);
+      pass(100);
+      await turn.end;
+    }
+    count(requests);
+    pass(51);
+    expect(isHopeless()).toBe(expected);
+    count(5_000);
+    expect(isHopeless()).toBe(expected);
+    await turn.end;
+    expect(isHopeless()).toBe(false);
+  });
+});
+
+describe("long lists", () => {
+  it("take turns: one of them goes on in each, however many there are", async () => {
+    const service = await startService();
+    const owner = newOwner();
+    const insert = (id: number) => service.storage.insertPlant(owner, { id: BigInt(id), name: "x" }, undefined);
+    await Promise.all(Array.from({ length: 3_000 }, (_, id) => insert(id)));
+    const headers = { Authorization: `Bearer ${await service.token({ owner })}` };
+    let goneOn = 0;
+    const select = service.storage.selectPlants.bind(service.storage);
+    spyOn(service.storage, "selectPlants").mockImplementation((...args) => {
+      if (args[1].after !== undefined) goneOn++;
+      return select(...args);
+    });
+    const lists = ["/plants", "/plants?limit=2500"].flatMap((path) =>
+      Array.from({ length: 20 }, async () => (await fetch(service.url + path, { headers })).json()),
+    );
+    const goneOnByTurn: number[] = [];
+    while (goneOnByTurn.reduce((sum, each) => sum + each, 0) < 180) {
+      goneOn = 0;
+      await new Promise((resolve) => setImmediate(resolve));
+      goneOnByTurn.push(goneOn);
+    }
+    expect(Math.max(...goneOnByTurn)).toBe(1);
+    const lengths = (await Promise.all(lists)).map((list) => (list as unknown[]).length);
+    expect(lengths).toEqual([...Array(20).fill(3_000), ...Array(20).fill(2_500)]);
+    await service.stop();
   });
 });
 
