@@ -1,11 +1,11 @@
 /** Requests after which a turn is watched: most turns are over before, and cost nothing. */
-const WATCHED_AFTER = 64;
+const WATCHED_AFTER = 100;
 /** A turn that takes longer is late. */
-const LATE_MS = 50;
+const LATE_MS = 25;
 /** How long all turns must be late before requests are refused: a pause or a burst is no overload. */
-const PATIENCE_MS = 500;
+const PATIENCE_MS = 100;
 /** Where as many are answered before the turn is late, one more costs little more to answer than to refuse. */
-const MANY = 1_000;
+const MANY = 500;
 
 /**
  * The turn of the event loop that is on. As long as more than a thousand connections have something to read, Bun goes
@@ -30,14 +30,14 @@ export class Turn {
 
   /** Whether the turn has taken so long that what is left of it had better wait for the next. */
   isLate(nowMs: number): boolean {
-    return this.#requests >= WATCHED_AFTER && nowMs - this.#watchedSinceMs > LATE_MS;
+    if (this.#requests < WATCHED_AFTER || nowMs - this.#watchedSinceMs <= LATE_MS) return false;
+    this.#requestsInTime ??= this.#requests;
+    return true;
   }
 
   /** Whether the server is so far behind, and has been for a while, that a request had better be refused at once. */
   isHopeless(nowMs: number): boolean {
-    if (!this.isLate(nowMs) || nowMs - this.#lateSinceMs <= PATIENCE_MS) return false;
-    this.#requestsInTime ??= this.#requests;
-    return this.#requestsInTime < MANY;
+    return this.isLate(nowMs) && Number(this.#requestsInTime) < MANY && nowMs - this.#lateSinceMs > PATIENCE_MS;
   }
 
   /** Resolves when the turn is over. */
