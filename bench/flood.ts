@@ -121,7 +121,7 @@ const p99 = (times: readonly number[]): number => times.toSorted((a, b) => a - b
 
 /** Requests of one kind at three times the rate at which they can be answered, then at half of it. */
 async function flood(kind: string, request: () => string): Promise<boolean> {
-  const few = await Clients.open(100, request);
+  const few = await Clients.open(300, request);
   await few.saturate(1);
   const most = goodput(await few.saturate(3));
   await Bun.sleep(500);
@@ -147,7 +147,7 @@ async function flood(kind: string, request: () => string): Promise<boolean> {
 
 /** What a thousand slow clients do to the others. */
 async function slowClients(token: string, request: () => string): Promise<boolean> {
-  const few = await Clients.open(100, request);
+  const few = await Clients.open(300, request);
   const most = goodput(await few.saturate(2));
   await Bun.sleep(500);
   const before = p99((await few.offer(most / 2, 5)).goodMs);
