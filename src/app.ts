@@ -70,7 +70,7 @@ export class App {
       after = plants.at(-1)?.id as PlantId;
       characters += chunk.reduce((sum, { name, tag = "" }) => sum + name.length + tag.length + CHARACTERS_PER_PLANT, 0);
       if (plants.length === limit || characters > MAX_PAGE_CHARACTERS) return { plants, next: after };
-      await othersTurn();
+      await nextTurn();
     }
   }
 
@@ -82,6 +82,7 @@ export class App {
   async *listAll(owner: Owner, filter: PlantFilter): AsyncGenerator<Page, void> {
     let { after } = filter;
     do {
+      await nextTurn();
       const page = await this.listPage(owner, { ...filter, after });
       yield page;
       after = page.next;
@@ -89,5 +90,20 @@ export class App {
   }
 }
 
-/** Lets the requests that came in meanwhile have their turn. */
-const othersTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+/** Long lists that wait to go on. */
+const waiting: (() => void)[] = [];
+
+/**
+ * Resolves when it is a long list's turn to go on: one of them is let go in each turn of the event loop, so that all
+ * other requests wait for one chunk at most, however many long lists there are.
+ */
+function nextTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    if (waiting.push(resolve) === 1) setImmediate(letOneGoOn);
+  });
+}
+
+function letOneGoOn(): void {
+  waiting.shift()?.();
+  if (waiting.length > 0) setImmediate(letOneGoOn);
+}

@@ -18,9 +18,10 @@ export function clientAddress(request: Request, peer: string, proxies: BlockList
 
 /** What an address is counted as: of IPv6 the first 64 bits, which one client has for itself (RFC 4291, 2.5.4). */
 export function networkOf(address: string): string {
-  const [, embedded = address] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? [];
-  if (!embedded.includes(":")) return embedded;
-  const [head, tail] = embedded.split("::").map((part) => (part === "" ? [] : part.split(":")));
+  if (!address.includes(":")) return address;
+  const [, embedded] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? [];
+  if (embedded !== undefined) return embedded;
+  const [head, tail] = address.split("::").map((part) => (part === "" ? [] : part.split(":")));
   const zeros = Array<string>(tail === undefined ? 0 : 8 - (head?.length ?? 0) - tail.length).fill("0");
   const groups = [...(head ?? []), ...zeros, ...(tail ?? [])].slice(0, 4);
   return groups.map((group) => Number.parseInt(group, 16).toString(16)).join(":");

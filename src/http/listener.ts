@@ -41,9 +41,9 @@ export class Listener {
 
   /** Requests that are being answered. */
   get pendingRequests(): number {
-    let pending = this.#server.pendingRequests;
-    for (const server of this.#retired) pending += server.pendingRequests;
-    return pending;
+    const { pendingRequests } = this.#server;
+    if (this.#retired.size === 0) return pendingRequests;
+    return [...this.#retired].reduce((sum, server) => sum + server.pendingRequests, pendingRequests);
   }
 
   /** The address at the other end of a request's connection; empty when it is gone. */

@@ -1,22 +1,26 @@
 /** Requests after which a turn is watched: most turns are over before, and cost nothing. */
-const WATCHED_AFTER = 64;
+const WATCHED_AFTER = 100;
 /** A turn that takes longer is late. */
-const LATE_MS = 50;
+const LATE_MS = 25;
 /** How long all turns must be late before requests are refused: a pause or a burst is no overload. */
-const PATIENCE_MS = 500;
+const PATIENCE_MS = 100;
+/** Where as many are answered before the turn is late, one more costs little more to answer than to refuse. */
+const MANY = 500;
 
 /**
  * The turn of the event loop that is on. As long as more than a thousand connections have something to read, Bun goes
  * on reading them, up to 48 times, before it turns to anything else: timers, other threads, the disk. So in a late turn
- * no connection may be answered and read again, and of what comes late in it, a part is refused.
+ * no connection may be answered and read again, and what comes late in it may be refused.
  */
 export class Turn {
   #requests = 0;
+  /** Of these, how many there were when the turn was found to be late. */
+  #requestsInTime: number | undefined;
   #watchedSinceMs = 0;
   #lateSinceMs = Number.POSITIVE_INFINITY;
   #end: PromiseWithResolvers<void> | undefined;
 
-  /** Counts a request that is looked at, at a time of `performance.now()`. */
+  /** Counts a request. The time is one of `performance.now()`, here and below. */
   count(nowMs: number): void {
     this.#requests++;
     if (this.#requests !== WATCHED_AFTER) return;
@@ -26,12 +30,14 @@ export class Turn {
 
   /** Whether the turn has taken so long that what is left of it had better wait for the next. */
   isLate(nowMs: number): boolean {
-    return this.#requests >= WATCHED_AFTER && nowMs - this.#watchedSinceMs > LATE_MS;
+    if (this.#requests < WATCHED_AFTER || nowMs - this.#watchedSinceMs <= LATE_MS) return false;
+    this.#requestsInTime ??= this.#requests;
+    return true;
   }
 
-  /** Whether the server is so far behind, and has been for a while, that a request is sooner refused than answered. */
+  /** Whether the server is so far behind, and has been for a while, that a request had better be refused at once. */
   isHopeless(nowMs: number): boolean {
-    return this.isLate(nowMs) && nowMs - this.#lateSinceMs > PATIENCE_MS;
+    return this.isLate(nowMs) && Number(this.#requestsInTime) < MANY && nowMs - this.#lateSinceMs > PATIENCE_MS;
   }
 
   /** Resolves when the turn is over. */
@@ -44,6 +50,7 @@ export class Turn {
     if (!this.isLate(performance.now())) this.#lateSinceMs = Number.POSITIVE_INFINITY;
     else this.#lateSinceMs = Math.min(this.#lateSinceMs, this.#watchedSinceMs);
     this.#requests = 0;
+    this.#requestsInTime = undefined;
     this.#end?.resolve();
     this.#end = undefined;
   }
