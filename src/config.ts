@@ -88,7 +88,7 @@ export const SETTINGS = {
     variable: "PLANTSTORE_LOG",
     unit: "choice",
     default: "failures",
-    help: "which requests get a line in the log: failures, or all requests",
+    help: "which requests get a line in the log: failures (500 a second at most), or all requests",
     rule: `must be ${LOG_CHOICES.join(" or ")}`,
     parse: (text) => LOG_CHOICES.find((choice) => choice === text),
   }),

@@ -27,6 +27,23 @@ const OPTIONS: pino.LoggerOptions = {
   formatters: { level: (level) => ({ level }) },
 };
 
+/** Lines that failed requests may get in a second: a flood of them costs neither the disk nor the others' time. */
+const MAX_FAILURES_A_SECOND = 500;
+
+/** Says whether one more failure may have its line; how many had none is told in a line of its own, each second. */
+export function limitFailures(log: pino.Logger): () => boolean {
+  let count = 0;
+  const startAnew = () => {
+    if (count > MAX_FAILURES_A_SECOND)
+      log.warn({ count: count - MAX_FAILURES_A_SECOND }, "more failures without a line");
+    count = 0;
+  };
+  return () => {
+    if (count === 0) setTimeout(startAnew, 1_000).unref();
+    return ++count <= MAX_FAILURES_A_SECOND;
+  };
+}
+
 /** Text from a client, fit for the log: whatever may be a token is taken out, however it is encoded. */
 export const redact = (text: string): string => text.replace(/plt_[0-9A-Za-z]+|[0-9A-Za-z]{36,}/g, "...");
 

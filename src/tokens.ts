@@ -23,8 +23,9 @@ export interface TokenGrant {
   readonly expiresAt?: number | undefined;
 }
 
+/** What a secret stood for. That it was unknown holds too: nobody can have tried a secret before it was minted. */
 interface Remembered {
-  readonly token: Token;
+  readonly token: Token | undefined;
   readonly readAtMs: number;
 }
 
@@ -86,15 +87,14 @@ export class Tokens {
   async #lookUp(secret: string): Promise<Token | undefined> {
     const readAtMs = performance.now();
     const token = await this.#storage.selectToken(digestSecret(secret));
-    if (token === undefined) return undefined;
     if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear();
     this.#remembered.set(secret, { token, readAtMs });
     return this.#admit(token);
   }
 
-  #admit(token: Token): Token | undefined {
+  #admit(token: Token | undefined): Token | undefined {
     const now = Date.now();
-    if (!isValid(token, now)) return undefined;
+    if (token === undefined || !isValid(token, now)) return undefined;
     this.#uses.set(token.digest, now);
     return token;
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "bun:test";
 import { mintSecret } from "../src/domain/token.ts";
-import { redact } from "../src/log.ts";
+import { type Log, limitFailures, redact } from "../src/log.ts";
 
 describe("the log", () => {
   const secret = mintSecret();
@@ -20,4 +20,16 @@ describe("the log", () => {
     "shows %s as it is",
     (text) => expect(redact(text)).toBe(text),
   );
+});
+
+describe("limitFailures", () => {
+  it("lets 500 failures of a second have a line and tells how many more there were", async () => {
+    const told = Promise.withResolvers<[object, string]>();
+    const log = { warn: (about: object, message: string) => told.resolve([about, message]) };
+    const mayLog = limitFailures(log as unknown as Log["requests"]);
+    const answers = Array.from({ length: 507 }, mayLog);
+    expect(answers).toEqual([...Array(500).fill(true), ...Array(7).fill(false)]);
+    expect(await told.promise).toEqual([{ count: 7 }, "more failures without a line"]);
+    expect(mayLog()).toBe(true);
+  });
 });

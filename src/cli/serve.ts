@@ -3,7 +3,7 @@ import { type Config, readConfig, type SettingName } from "../config.ts";
 import { SCOPES } from "../domain/token.ts";
 import { metricsRoute, routes } from "../http/routes.ts";
 import { type Answer, HttpServer } from "../http/server.ts";
-import { type Log, openLog, redact, withoutSecrets } from "../log.ts";
+import { type Log, limitFailures, openLog, redact, withoutSecrets } from "../log.ts";
 import { Metrics } from "../metrics.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -67,6 +67,7 @@ async function serve(config: ServeConfig): Promise<void> {
 function listen(config: ServeConfig, storage: Storage, tokens: Tokens, log: Log) {
   let isDraining = false;
   const readiness = { isDraining: () => isDraining, ping: () => storage.ping() };
+  const mayLogFailure = limitFailures(log.requests);
   const metrics = new Metrics(() => main.pendingRequests);
   const shared = { tokens, idleTimeoutSeconds: Math.ceil(config.idleTimeout / 1_000) };
   const main = new HttpServer({
@@ -76,7 +77,8 @@ function listen(config: ServeConfig, storage: Storage, tokens: Tokens, log: Log)
     routes: routes(new App(storage), readiness),
     onAnswer: (answer) => {
       if (!answer.isBreak) metrics.observe(answer);
-      if (answer.error !== undefined || config.log === "requests") logAnswer(log.requests, answer);
+      const isLogged = config.log === "requests" || (answer.error !== undefined && mayLogFailure());
+      if (isLogged) logAnswer(log.requests, answer);
     },
   });
   const { adminHost: host, adminPort: port } = config;

@@ -1,8 +1,12 @@
 import { AppError, ERRORS, type ErrorCode, statusOf } from "../domain/error.ts";
 import { type Call, json } from "./call.ts";
 
-/** Seconds after which it is worth trying again. */
-const RETRY_AFTER: Partial<Record<ErrorCode, string>> = { unavailable: "1", too_many_requests: "1" };
+const IN_A_SECOND = { "Retry-After": "1" };
+/** When it is worth trying again. */
+const RETRY_LATER: Partial<Record<ErrorCode, Record<string, string>>> = {
+  unavailable: IN_A_SECOND,
+  too_many_requests: IN_A_SECOND,
+};
 
 /** A failure that also says something in the headers of its response. */
 export class HttpError extends AppError {
@@ -25,9 +29,6 @@ export function toPublicError(thrown: unknown): AppError {
 /** The one shape of every failure: `Error` as JSON, with the headers that go with its code. */
 export function errorResponse(call: Pick<Call, "requestId">, error: AppError): Response {
   const { number } = ERRORS[error.code];
-  const retryAfter = RETRY_AFTER[error.code];
-  return json(call, statusOf(number), JSON.stringify({ error: number, message: error.message }), {
-    ...(error instanceof HttpError ? error.headers : undefined),
-    ...(retryAfter === undefined ? undefined : { "Retry-After": retryAfter }),
-  });
+  const body = JSON.stringify({ error: number, message: error.message });
+  return json(call, statusOf(number), body, error instanceof HttpError ? error.headers : RETRY_LATER[error.code]);
 }
