@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from "bun:test";
 import axe from "axe-core";
-import type { Browser, Page } from "playwright-core";
+import type { Browser, BrowserContextOptions, Page, ViewportSize } from "playwright-core";
 import { openBrowser } from "./browser.ts";
 
 /** How a person may see the page. */
@@ -10,8 +10,8 @@ const LOOKS = [
   { name: "wide, light", viewport: { width: 1280, height: 860 }, colorScheme: "light" },
   { name: "wide, dark", viewport: { width: 1280, height: 860 }, colorScheme: "dark" },
 ] as const;
-/** One of {@link LOOKS}. */
-export type Look = (typeof LOOKS)[number];
+/** How the page is seen: one of {@link LOOKS}, or a window of another size. */
+export type Look = Required<Pick<BrowserContextOptions, "colorScheme">> & { readonly viewport: ViewportSize };
 /** Each width and each scheme once: for what depends on both, but not on the pair. */
 export const EACH_LOOK: [name: string, look: Look][] = [LOOKS[1], LOOKS[2]].map((look) => [look.name, look]);
 

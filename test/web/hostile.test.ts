@@ -37,7 +37,8 @@ async function visit(look: Look): Promise<Page> {
   const owner = newOwner();
   const plants = NAMES.map((name, id) => ({ id: BigInt(id), name, tag: [...name].slice(0, 255).join("") }));
   await plantAll(service, owner, plants);
-  const page = await visitors.open(look);
+  // High enough for all the rows.
+  const page = await visitors.open({ ...look, viewport: { ...look.viewport, height: 2_500 } });
   await page.goto(`${service.url}/#token=${await service.token({ owner })}`);
   await page.getByText(`${NAMES.length} plants`).waitFor();
   return page;
