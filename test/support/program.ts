@@ -1,4 +1,4 @@
-import { afterAll, setDefaultTimeout } from "bun:test";
+import { afterAll } from "bun:test";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
 
@@ -35,9 +35,6 @@ export interface RunOptions {
   readonly stdin?: string | Uint8Array;
   readonly cwd?: string;
 }
-
-// For the whole run (see bunfig.toml): enough for a machine that is busy with other things.
-setDefaultTimeout(60_000);
 
 const running = new Set<Subprocess>();
 // As a hook of the whole run (see bunfig.toml): `bun test` ends without the event "exit".
