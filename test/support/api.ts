@@ -44,8 +44,9 @@ interface Description {
   readonly components: { readonly headers: Record<string, DocumentedHeader>; readonly schemas: Record<string, object> };
 }
 
-/** Headers that no description has to tell. */
-const OF_HTTP = ["connection", "content-length", "content-type", "date", "transfer-encoding", "x-content-type-options"];
+/** Headers that no description has to tell: HTTP's own, and what is for browsers alone. */
+const OF_HTTP = ["connection", "content-length", "content-type", "date", "transfer-encoding", "vary"];
+const FOR_BROWSERS = ["access-control-allow-origin", "access-control-expose-headers", "x-content-type-options"];
 
 /** JSON Schema validation in the dialect of OpenAPI 3.1, with the formats and keywords that it adds. */
 export function openApiAjv(): Ajv2020 {
@@ -144,7 +145,7 @@ export class Api {
   }
 
   #checkHeaders(documented: DocumentedResponse, headers: Headers, about: string): void {
-    const names = [...OF_HTTP, ...Object.keys(documented.headers).map((name) => name.toLowerCase())];
+    const names = [...OF_HTTP, ...FOR_BROWSERS, ...Object.keys(documented.headers).map((name) => name.toLowerCase())];
     for (const name of headers.keys()) assert.ok(names.includes(name), `undocumented ${name}: ${about}`);
     for (const [name, { $ref }] of Object.entries(documented.headers)) {
       const header = this.#description.components.headers[$ref.replace("#/components/headers/", "")];
