@@ -7,6 +7,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startPostgres } from "../test/support/postgres.ts";
 import { createToken, type Program, startProgram } from "../test/support/program.ts";
+import { ascendingIds } from "./load/ids.ts";
+import { load } from "./load/wrk.ts";
+import type { Exchange } from "./servers/exchange.ts";
+import { exchanges } from "./servers/plant-store.ts";
+import type { Server } from "./servers/server.ts";
+import { median } from "./statistics.ts";
 
 const CONNECTIONS = 64;
 const ROUNDS = Number(process.env["ROUNDS"] || 5);
@@ -19,6 +25,9 @@ const INSERT = `\\set n :n + 1
 INSERT INTO plants (owner, id, name, tag, idempotency_key) VALUES ('pgbench', :id, 'Aristolochia californica', 'vine', NULL);`;
 const SELECT = `\\set first -9223372036854775807
 SELECT id, name, tag FROM plants WHERE owner = '${OWNER}' AND id >= :first ORDER BY id LIMIT 21;`;
+
+/** The load knows a server as the other benchmarks do. */
+const NOT_STARTED = { name: "Plant Store", role: "product", exchanges: {}, startMs: 0, stop: async () => {} } as const;
 
 /** One of two that are compared: `run` differs from one measurement to the next. */
 interface Contender {
@@ -41,8 +50,9 @@ try {
   );
   console.log(`PostgreSQL ${facts?.version}, fsync ${facts?.fsync}, synchronous_commit ${facts?.synchronous_commit}`);
   console.log(`${CONNECTIONS} connections, medians of ${ROUNDS} runs of ${SECONDS} s in turn, nothing pinned\n`);
-  await compare("durable creates", wrk(server, token, "create.lua"), pgbench(INSERT));
-  await compare("lists of 20", wrk(server, token, "list.lua"), pgbench(SELECT));
+  const { create, list } = exchanges(token, 20) as Required<ReturnType<typeof exchanges>>;
+  await compare("durable creates", wrk(server, create), pgbench(INSERT));
+  await compare("lists of 20", wrk(server, list), pgbench(SELECT));
 } finally {
   await server.stop();
   await postgres.stop();
@@ -66,17 +76,22 @@ async function compare(what: string, ours: Contender, reference: Contender): Pro
   console.log(`${what.padEnd(16)} ratio        ${(median(our) / median(theirs)).toFixed(2)}\n`);
 }
 
-/** Requests to the server, from a script in `bench/wrk/`. */
-function wrk({ url }: Program, token: string, script: string): Contender {
-  const path = join(import.meta.dir, "wrk", script);
+/** Requests to the server. */
+function wrk({ url, process: { pid } }: Program, ask: Exchange): Contender {
+  const server: Server = { ...NOT_STARTED, url, pid };
   return {
     name: "Plant Store",
     async measure(run) {
-      const command = ["wrk", "-t1", `-c${CONNECTIONS}`, `-d${SECONDS}s`, "-s", path, url];
-      const output = await print(command, { TOKEN: token, RUN: String(run) });
-      const result = JSON.parse(/^RESULT (.*)$/m.exec(output)?.[1] ?? "{}") as { perSecond: number; errors: number };
-      if (result.errors !== 0) throw new Error(`requests failed: ${output}`);
-      return result.perSecond;
+      const ids = ascendingIds(run);
+      const measured = await load(server, {
+        exchanges: [ask],
+        ids,
+        connections: CONNECTIONS,
+        seconds: SECONDS,
+        cores: "0,1",
+      });
+      if (measured.errors !== 0) throw new Error(`${measured.errors} requests failed`);
+      return measured.perSecond;
     },
   };
 }
@@ -90,7 +105,7 @@ function pgbench(script: string): Contender {
     async measure(run) {
       const options = ["-n", "-M", "prepared", "-c", `${CONNECTIONS}`, "-j", "2", "-T", `${SECONDS}`];
       const variables = ["-D", "n=0", "-D", `run=${run}`];
-      const env = { PGOPTIONS: "-c enable_sort=off" };
+      const env = { PGOPTIONS: "-c enable_sort=off -c enable_seqscan=off -c plan_cache_mode=force_generic_plan" };
       const output = await print(["pgbench", ...options, ...variables, "-f", path, database.url], env);
       const rate = Number(/^tps = ([\d.]+)/m.exec(output)?.[1]);
       if (Number.isNaN(rate) || !/failed transactions: 0 /.test(output)) throw new Error(`pgbench failed: ${output}`);
@@ -108,10 +123,4 @@ async function print(command: readonly string[], env: Record<string, string>): P
   ]);
   if (exitCode !== 0) throw new Error(`${command[0]} failed: ${stderr}`);
   return stdout;
-}
-
-function median(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = sorted.length / 2;
-  return ((sorted[Math.floor(middle)] ?? 0) + (sorted[Math.ceil(middle) - 1] ?? 0)) / 2;
 }

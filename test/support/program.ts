@@ -1,4 +1,3 @@
-import { afterAll } from "bun:test";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
 
@@ -37,10 +36,11 @@ export interface RunOptions {
 }
 
 const running = new Set<Subprocess>();
-// As a hook of the whole run (see bunfig.toml): `bun test` ends without the event "exit".
-afterAll(() => {
+
+/** Ends all that is still tracked. */
+export function endTracked(): void {
   for (const child of running) child.kill("SIGKILL");
-});
+}
 
 /** Keeps a child from outliving this run, whatever becomes of the test that started it. */
 export function track<Child extends Subprocess>(child: Child): Child {

@@ -163,7 +163,7 @@ describe.each(EACH_LOOK)("the plants on %s", (_, look: Look) => {
     await says(page, "id must be an integer");
     expect(await fault("name")).toContain("name must be a string of 1 to 1024 characters");
     expect(await fault("tag")).toContain("tag must be a string of 0 to 255 characters");
-    expect(await page.evaluate(() => document.activeElement?.id)).toBe("new-name");
+    await page.waitForFunction(() => document.activeElement?.id === "new-name");
     await page.getByLabel("Name", { exact: true }).fill("Again");
     await page.getByLabel("Tag, if wanted").fill("");
     await page.getByLabel("Id", { exact: true }).fill(String(INT64_MAX));

@@ -22,8 +22,8 @@ interface Pending<Write, Result> {
 
 /**
  * Group commit: writes of one kind that arrive while others are on their way wait, then go as one statement for each
- * owner, the owners taking turns. Each is answered after the commit of its group; a group that fails, fails every one
- * of its writes.
+ * owner, an owner's one after the other, the owners taking turns. Each is answered after the commit of its group; a
+ * group that fails, fails every one of its writes.
  */
 export class Writer<Write extends { readonly id: PlantId }, Result> {
   readonly #options: WriterOptions<Write, Result>;
@@ -31,6 +31,8 @@ export class Writer<Write extends { readonly id: PlantId }, Result> {
   readonly #waiting = new Map<Owner, Pending<Write, Result>[]>();
   #waitingLength = 0;
   #groups = 0;
+  /** Owners with a group on its way: the next one is the larger for it, which costs a commit less. */
+  readonly #busy = new Set<Owner>();
   #isStarting = false;
   #onIdle = () => {};
 
@@ -90,10 +92,9 @@ export class Writer<Write extends { readonly id: PlantId }, Result> {
   }
 
   #start(): void {
-    while (this.#groups < this.#options.maxGroups) {
-      const [next] = this.#waiting;
-      if (next === undefined) break;
-      const [owner, queue] = next;
+    for (const [owner, queue] of this.#waiting) {
+      if (this.#groups >= this.#options.maxGroups) break;
+      if (this.#busy.has(owner)) continue;
       this.#waiting.delete(owner);
       this.#waitingLength -= queue.length;
       const { group, rest } = split(queue);
@@ -105,6 +106,7 @@ export class Writer<Write extends { readonly id: PlantId }, Result> {
 
   async #send(owner: Owner, group: readonly Pending<Write, Result>[]): Promise<void> {
     this.#groups++;
+    this.#busy.add(owner);
     try {
       const results = await this.#options.commit(
         owner,
@@ -119,6 +121,7 @@ export class Writer<Write extends { readonly id: PlantId }, Result> {
       for (const { reject } of group) reject(error);
     }
     this.#groups--;
+    this.#busy.delete(owner);
     this.#startSoon();
   }
 }
