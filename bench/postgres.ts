@@ -52,7 +52,7 @@ try {
   console.log(`${CONNECTIONS} connections, medians of ${ROUNDS} runs of ${SECONDS} s in turn, nothing pinned\n`);
   const { create, list } = exchanges(token, 20) as Required<ReturnType<typeof exchanges>>;
   await compare("durable creates", wrk(server, create), pgbench(INSERT));
-  // await compare("lists of 20", wrk(server, list), pgbench(SELECT));
+  await compare("lists of 20", wrk(server, list), pgbench(SELECT));
 } finally {
   await server.stop();
   await postgres.stop();
