@@ -4,8 +4,9 @@ import { type Config, readConfig, UsageError } from "../config.ts";
 import { compare, copyPlants, copyTokens, describeContents } from "../copy/copy.ts";
 import { countOf, type Databases, type OnPlants } from "../copy/databases.ts";
 import { verify } from "../copy/verify.ts";
-import { openStorage } from "../storage/open.ts";
+import { openStorage, sqliteFile } from "../storage/open.ts";
 import { command } from "./command.ts";
+import { stopSignal } from "./life.ts";
 import { openProgress } from "./progress.ts";
 
 const COPY_SETTINGS = ["from", "to", "queryTimeout", "poolSize"] as const;
@@ -34,7 +35,7 @@ async function copy(config: Config<(typeof COPY_SETTINGS)[number]>, mayResume: b
         throw new Error(
           `the target has ${contents} already: name an empty database with --to, or --resume a copy that was interrupted`,
         );
-      console.log(await copyAll({ source, target, signal: stopSignal() }));
+      console.log(await copyAll({ source, target, signal: interruption() }));
     } finally {
       await target.close();
     }
@@ -87,24 +88,17 @@ async function showing<Result>(
   }
 }
 
-/** Aborts at the first stop signal. A second one, of either kind, ends the process at once. */
-function stopSignal(): AbortSignal {
-  const stopping = new AbortController();
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.on(signal, () => {
-      if (stopping.signal.aborted) process.exit(1);
-      stopping.abort(new Error(`stopped by ${signal}`));
-    });
-  }
-  return stopping.signal;
+/** Is aborted by the first stop signal; a second one ends the process at once. */
+function interruption(): AbortSignal {
+  const controller = new AbortController();
+  stopSignal().then((name) => controller.abort(new Error(`stopped by ${name}`)));
+  return controller.signal;
 }
 
 /** Where a database is, whatever else its URL says. */
 function placeOf(url: string): string {
-  if (url.startsWith("sqlite:")) {
-    const path = url.slice("sqlite:".length);
-    return existsSync(path) ? realpathSync(path) : resolve(path);
-  }
+  const path = sqliteFile(url);
+  if (path !== undefined) return existsSync(path) ? realpathSync(path) : resolve(path);
   const { hostname, port, pathname } = new URL(url);
   return `${hostname}:${port || "5432"}${decodeURIComponent(pathname)}`;
 }

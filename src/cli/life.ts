@@ -42,6 +42,10 @@ export function stopSignal(): Promise<string> {
   return promise;
 }
 
+/** What starts this program again, before its arguments. */
+export const thisProgram = (): string[] =>
+  Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main];
+
 /** From the beginning of a stop: ends the process when the stop takes longer than its settings allow. */
 export function endInTime({ drain, stopTimeout }: Config<"drain" | "stopTimeout">): void {
   setTimeout(() => process.exit(1), drain + stopTimeout + STOP_GRACE_MS).unref();

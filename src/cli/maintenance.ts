@@ -1,4 +1,5 @@
 import { UsageError } from "../config.ts";
+import { countOf } from "../copy/databases.ts";
 import { sqliteFile } from "../storage/open.ts";
 import type { Contents } from "../storage/sqlite/inspection.ts";
 
@@ -21,6 +22,5 @@ export function interruption(): AbortSignal {
 
 /** `5 plants of 1 owner, 2 tokens` */
 export function describe({ plants, owners, tokens }: Contents): string {
-  const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? "" : "s"}`;
-  return `${count(plants, "plant")} of ${count(owners, "owner")}, ${count(tokens, "token")}`;
+  return `${countOf(plants, "plant")} of ${countOf(owners, "owner")}, ${countOf(tokens, "token")}`;
 }

@@ -6,6 +6,7 @@ import type { Config } from "../config.ts";
 import type { Log } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import { timestamp } from "../storage/sqlite/files.ts";
+import { thisProgram } from "./life.ts";
 
 /** A backup that failed is tried again after this, or at the next one's time. */
 const RETRY_MS = 300_000;
@@ -99,8 +100,7 @@ export class ScheduledBackups {
   /** `plantstore backup` with this program; resolves with what it printed. */
   async #run(file: string): Promise<string> {
     const { database, backupEvery } = this.#schedule;
-    const program = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main];
-    const child = Bun.spawn([...program, "backup", file, "--database", database], {
+    const child = Bun.spawn([...thisProgram(), "backup", file, "--database", database], {
       stdin: "ignore",
       stdout: "pipe",
       stderr: "pipe",

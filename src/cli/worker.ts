@@ -1,7 +1,7 @@
 import { UsageError } from "../config.ts";
 import { passOnLines } from "../log.ts";
 import type { Figures } from "../metrics.ts";
-import type { Announcement } from "./life.ts";
+import { type Announcement, thisProgram } from "./life.ts";
 
 /** How long a supervisor waits for the figures of a worker. */
 const FIGURES_TIMEOUT_MS = 1_000;
@@ -82,9 +82,8 @@ export class WorkerProcess {
 
   /** What it logs is written to `log`. */
   constructor(number: number, port: number, log: Parameters<typeof passOnLines>[1]) {
-    const program = Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main];
     const own = ["--port", String(port), "--worker", String(number)];
-    this.#child = Bun.spawn([...program, ...process.argv.slice(2), ...own], {
+    this.#child = Bun.spawn([...thisProgram(), ...process.argv.slice(2), ...own], {
       stdin: "ignore",
       stdout: "ignore",
       stderr: "pipe",

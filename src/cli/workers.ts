@@ -2,6 +2,7 @@ import { UsageError } from "../config.ts";
 import { findPort } from "../http/listener.ts";
 import { type Log, openLog, openStandardError, withoutSecrets } from "../log.ts";
 import { type Figures, joinMetrics } from "../metrics.ts";
+import { sqliteFile } from "../storage/open.ts";
 import { listenForMetrics } from "./admin.ts";
 import { type Announcement, announce, endInTime, endOnFault, stopSignal } from "./life.ts";
 import type { ServeConfig } from "./serve.ts";
@@ -41,7 +42,7 @@ export async function supervise(config: ServeConfig): Promise<void> {
 }
 
 function refuseWhatCannotBeShared({ workers, database }: ServeConfig): void {
-  if (database.startsWith("sqlite:")) {
+  if (sqliteFile(database) !== undefined) {
     throw new UsageError(
       `--workers ${workers} needs PostgreSQL, because a SQLite database is for one process: name one with --database, or use --workers 1`,
     );
