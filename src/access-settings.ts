@@ -1,5 +1,6 @@
 import { BlockList, isIP } from "node:net";
 import type { Setting } from "./config.ts";
+import { parsePath } from "./setting-values.ts";
 
 const NAME_RULE = "must be 1 to 255 characters without control characters, or off";
 const LIMIT_RULE = "must be a number of 1 to 1000000 per s, m or h, such as 100/s, or off";
@@ -67,7 +68,7 @@ export const ACCESS_SETTINGS = {
     default: "sub",
     help: "claim of the identity provider's tokens that names the owner of the plants",
     rule: "must be 1 to 255 characters without control characters",
-    parse: (text: string) => (isName(text) ? text : undefined),
+    parse: parseName,
   },
   ownerPrefix: {
     flag: "--owner-prefix",
@@ -107,20 +108,14 @@ export const ACCESS_SETTINGS = {
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
-const isName = (text: string): boolean => /^\P{Cc}{1,255}$/u.test(text);
-
 function parseName(text: string): string | undefined {
-  return isName(text) ? text : undefined;
+  return /^\P{Cc}{1,255}$/u.test(text) ? text : undefined;
 }
 
 function parseKeysUrl(text: string): string | undefined {
   const { protocol = "", hostname = "" } = URL.parse(text) ?? {};
   const isLocal = protocol === "http:" && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
   return text === "off" || protocol === "https:" || isLocal ? text : undefined;
-}
-
-function parsePath(text: string): string | undefined {
-  return text === "" ? undefined : text;
 }
 
 function parseOrigins(text: string): readonly string[] | "off" | undefined {

@@ -1,6 +1,6 @@
 import { ACCESS_SETTINGS } from "./access-settings.ts";
 import { LOG_CHOICES } from "./log.ts";
-import { parseDatabase, parseDuration, parseHost, parseInteger, parsePort } from "./setting-values.ts";
+import { parseDatabase, parseDuration, parseHost, parseInteger, parsePath, parsePort } from "./setting-values.ts";
 
 /** A mistake in how the program was called: it ends with the exit code 2. */
 export class UsageError extends Error {
@@ -157,7 +157,7 @@ export const SETTINGS = {
     default: "off",
     help: "folder for regular backups of a SQLite database; off makes none",
     rule: "must be a folder, or off",
-    parse: (text) => text || undefined,
+    parse: parsePath,
   }),
   backupEvery: setting({
     flag: "--backup-every",

@@ -31,3 +31,8 @@ export function parsePort(text: string): number | undefined {
 export function parseInteger(text: string, min: number, max: number): number | undefined {
   return /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined;
 }
+
+/** The path of a file or a folder, which need not be there. */
+export function parsePath(text: string): string | undefined {
+  return text === "" ? undefined : text;
+}

@@ -47,7 +47,7 @@ const RULES: readonly Rule[] = [
   { part: "src/log.ts", may: ["packages"] },
   { part: "src/config.ts", may: ["src/log.ts", "src/access-settings.ts", "src/setting-values.ts"] },
   { part: "src/setting-values.ts", may: [] },
-  { part: "src/access-settings.ts", may: ["node:"], mayType: ["src/config.ts"] },
+  { part: "src/access-settings.ts", may: ["src/setting-values.ts", "node:"], mayType: ["src/config.ts"] },
   { part: "src/metrics.ts", may: ["package.json", "packages"], mayType: ["src/http/"] },
   { part: "src/cli/", may: EVERYTHING },
   { part: "src/main.ts", may: EVERYTHING },
