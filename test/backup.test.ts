@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { afterAll, afterEach, describe, expect, it, setDefaultTimeout } from "bun:test";
+import { afterAll, describe, expect, it, setDefaultTimeout } from "bun:test";
 import {
   chmodSync,
   copyFileSync,
@@ -17,8 +17,9 @@ import { PlantStoreClient } from "../src/client/index.ts";
 import type { NewPlant } from "../src/domain/plant.ts";
 import { openStorage } from "../src/storage/open.ts";
 import { backUp } from "../src/storage/sqlite/backup.ts";
-import { commandLine, createToken, type Program, run, startProgram, track } from "./support/program.ts";
+import { commandLine, createToken, type Program, run, track } from "./support/program.ts";
 import { temporaryFolder } from "./support/service.ts";
+import { startPrograms } from "./support/started.ts";
 
 setDefaultTimeout(60_000);
 
@@ -34,16 +35,10 @@ function newPath(name = "plants.db"): string {
 }
 const namesBeside = (path: string): string[] => readdirSync(dirname(path)).sort();
 
-let started: Program[] = [];
-afterEach(async () => {
-  await Promise.all(started.map((program) => program.stop("SIGKILL")));
-  started = [];
-});
+const startProgram = startPrograms();
 
 async function start(path: string, ...args: string[]): Promise<Program> {
-  const program = await startProgram(["--database", `sqlite:${path}`, ...args]);
-  started.push(program);
-  return program;
+  return await startProgram(["--database", `sqlite:${path}`, ...args]);
 }
 
 /** Runs a command on a database to its end. */

@@ -1,9 +1,10 @@
-import { afterAll, afterEach, describe, expect, it } from "bun:test";
+import { afterAll, describe, expect, it } from "bun:test";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { createToken, type Program, run, startProgram } from "./support/program.ts";
+import { createToken, type Program, run } from "./support/program.ts";
 import { temporaryFolder } from "./support/service.ts";
+import { startPrograms } from "./support/started.ts";
 
 const TIMEOUT_MS = 60_000;
 const folder = temporaryFolder();
@@ -12,16 +13,10 @@ afterAll(() => folder.remove());
 let files = 0;
 const newPath = (): string => join(folder.path, `plants-${++files}.db`);
 
-let started: Program[] = [];
-afterEach(async () => {
-  await Promise.all(started.map((program) => program.stop("SIGKILL")));
-  started = [];
-});
+const startProgram = startPrograms();
 
 async function start(path: string, ...args: string[]): Promise<Program> {
-  const program = await startProgram(["--database", `sqlite:${path}`, ...args]);
-  started.push(program);
-  return program;
+  return await startProgram(["--database", `sqlite:${path}`, ...args]);
 }
 
 /** Asks until the condition holds; the time limit of the test is the bound. */
@@ -111,7 +106,6 @@ describe("the command line of serve", () => {
     const [path, other] = [newPath(), newPath()];
     const env = { PLANTSTORE_DATABASE: `sqlite:${other}`, PLANTSTORE_PORT: "none", PLANTSTORE_LOG: "requests" };
     const program = await startProgram(["--database", `sqlite:${path}`], env);
-    started.push(program);
     expect([existsSync(path), existsSync(other)]).toEqual([true, false]);
     await fetch(`${program.url}/livez`);
     await program.logged("answered");
@@ -119,7 +113,7 @@ describe("the command line of serve", () => {
 
   it("reads variables where there is no flag, and makes the folder of the database", async () => {
     const path = join(folder.path, "new", "folder", "plants.db");
-    started.push(await startProgram([], { PLANTSTORE_DATABASE: `sqlite:${path}` }));
+    await startProgram([], { PLANTSTORE_DATABASE: `sqlite:${path}` });
     expect(existsSync(path)).toBe(true);
   });
 

@@ -2,35 +2,14 @@ import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import fc from "fast-check";
 import { Api } from "./support/api.ts";
 import { ENGINES } from "./support/engines.ts";
+import { int64, text } from "./support/inputs.ts";
+import { isInt64, isName, isTag } from "./support/judge.ts";
 import { type Service, startService } from "./support/service.ts";
 
 const TIMEOUT_MS = 60_000;
-const isInt64 = (value: bigint) => value === BigInt.asIntN(64, value);
-const int64 = fc.oneof(
-  fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
-  fc.constantFrom(-(2n ** 63n), 2n ** 63n - 1n, 2n ** 53n, 2n ** 53n + 1n, -(2n ** 53n) - 1n, 0n, -1n),
-);
-/** Texts of every kind: whole code points, UTF-16 units that need not pair up, white space, and any length near a limit. */
-const text = (limit: number) =>
-  fc.oneof(
-    fc.string({ unit: "binary" }),
-    fc.string({ unit: "grapheme" }),
-    fc.string({ unit: "binary", minLength: limit - 2, maxLength: limit + 2, size: "max" }),
-    fc.array(fc.integer({ min: 0, max: 0xffff }), { maxLength: 20 }).map((units) => String.fromCharCode(...units)),
-    fc.string({
-      unit: fc.constantFrom(" ", "\t", "\u0085", "\u00a0", "\u2003", "\u3000", "\ufeff", "\u200b", "\u180e"),
-    }),
-  );
 
-/** The rules for a plant, written once more from the contract. */
+/** What the contract makes of JSON values whose numbers are doubles. */
 const model = {
-  text: (value: unknown, min: number, max: number): value is string =>
-    typeof value === "string" &&
-    Array.from(value).length >= min &&
-    Array.from(value).length <= max &&
-    !/\0|\p{Surrogate}/u.test(value),
-  name: (value: unknown): value is string => model.text(value, 1, 1024) && /\P{White_Space}/u.test(value),
-  tag: (value: unknown): value is string => model.text(value, 0, 255),
   /** Of a double, as `JSON.stringify` writes it. */
   id: (value: unknown): value is number =>
     typeof value === "number" && /^-?\d+$/.test(String(value)) && isInt64(BigInt(String(value))),
@@ -39,7 +18,7 @@ const model = {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
     const own = (key: string): unknown => (Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined);
     const [id, name, tag] = [own("id"), own("name"), own("tag")];
-    if (!model.id(id) || !model.name(name) || (tag !== undefined && !model.tag(tag))) return undefined;
+    if (!model.id(id) || !isName(name) || (tag !== undefined && !isTag(tag))) return undefined;
     return tag === undefined ? { name } : { name, tag };
   },
 };

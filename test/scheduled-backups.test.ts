@@ -1,19 +1,16 @@
 import { Database } from "bun:sqlite";
-import { afterAll, afterEach, describe, expect, it, setDefaultTimeout } from "bun:test";
+import { afterAll, describe, expect, it, setDefaultTimeout } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createToken, type Program, run, startProgram } from "./support/program.ts";
+import { createToken, type Program, run } from "./support/program.ts";
 import { temporaryFolder } from "./support/service.ts";
+import { startPrograms } from "./support/started.ts";
 
 setDefaultTimeout(60_000);
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
 
-let started: Program[] = [];
-afterEach(async () => {
-  await Promise.all(started.map((program) => program.stop("SIGKILL")));
-  started = [];
-});
+const startProgram = startPrograms();
 
 let databases = 0;
 
@@ -23,9 +20,7 @@ async function start(...args: string[]) {
   const backups = join(folder.path, `backups-${databases}`);
   const token = await createToken(`sqlite:${path}`, "ann");
   const launch = async () => {
-    const program = await startProgram(["--database", `sqlite:${path}`, "--backup-dir", backups, ...args]);
-    started.push(program);
-    return program;
+    return await startProgram(["--database", `sqlite:${path}`, "--backup-dir", backups, ...args]);
   };
   return { path, backups, token, launch };
 }
@@ -150,7 +145,6 @@ describe("serve --backup-dir", () => {
   it("makes no backup without the setting", async () => {
     const path = join(folder.path, "alone.db");
     const program = await startProgram(["--database", `sqlite:${path}`]);
-    started.push(program);
     expect(await figures(program)).not.toMatch(/^plantstore_backups_total\{/m);
   });
 });

@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { afterAll, afterEach, describe, expect, it, setDefaultTimeout } from "bun:test";
+import { afterAll, describe, expect, it, setDefaultTimeout } from "bun:test";
 import {
   closeSync,
   openSync,
@@ -14,8 +14,9 @@ import {
 import { join } from "node:path";
 import { PlantStoreClient, type PlantStoreError } from "../src/client/index.ts";
 import { openStorage } from "../src/storage/open.ts";
-import { createToken, type Program, run, startProgram } from "./support/program.ts";
+import { createToken, run } from "./support/program.ts";
 import { temporaryFolder } from "./support/service.ts";
+import { startPrograms } from "./support/started.ts";
 
 setDefaultTimeout(60_000);
 
@@ -27,18 +28,13 @@ afterAll(() => folder.remove());
 let files = 0;
 const newPath = (): string => join(folder.path, `plants-${++files}.db`);
 
-let started: Program[] = [];
-afterEach(async () => {
-  await Promise.all(started.map((program) => program.stop("SIGKILL")));
-  started = [];
-});
+const startProgram = startPrograms();
 
 /** A server on a new database and a client that asks once; with a fault, the disk has it between `fail` and `heal`. */
 async function start(path: string, fault?: string) {
   const token = await createToken(`sqlite:${path}`, "ann");
   const command = (args: readonly string[]) => [process.execPath, FAULTY_DISK, fault ?? "", path, ...args];
   const program = await startProgram(["--database", `sqlite:${path}`], {}, fault === undefined ? undefined : command);
-  started.push(program);
   const client = new PlantStoreClient({ url: program.url, token, attempts: 1 });
   return {
     program,

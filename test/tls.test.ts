@@ -1,12 +1,13 @@
-import { afterAll, afterEach, describe, expect, it, spyOn } from "bun:test";
+import { afterAll, describe, expect, it, spyOn } from "bun:test";
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { connect as connectTcp } from "node:net";
 import { join } from "node:path";
 import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
 import { CertificateFiles } from "../src/cli/certificate.ts";
 import { makeCertificate, type TestCertificate } from "./support/certificates.ts";
-import { createToken, type Program, run, startProgram } from "./support/program.ts";
+import { createToken, type Program, run } from "./support/program.ts";
 import { temporaryFolder } from "./support/service.ts";
+import { startPrograms } from "./support/started.ts";
 
 const TIMEOUT_MS = 60_000;
 const first = makeCertificate("first");
@@ -14,11 +15,7 @@ const second = makeCertificate("second");
 
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
-let started: Program[] = [];
-afterEach(async () => {
-  await Promise.all(started.map((program) => program.stop("SIGKILL")));
-  started = [];
-});
+const startProgram = startPrograms();
 
 let folders = 0;
 
@@ -34,9 +31,7 @@ function newFiles({ cert, key }: TestCertificate) {
 
 async function start(files: { cert: string; key: string; database: string }): Promise<Program> {
   const tls = ["--tls-cert", files.cert, "--tls-key", files.key];
-  const program = await startProgram(["--database", files.database, ...tls]);
-  started.push(program);
-  return program;
+  return await startProgram(["--database", files.database, ...tls]);
 }
 
 const portOf = ({ url }: Program): number => Number(new URL(url).port);

@@ -1,9 +1,10 @@
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "bun:test";
+import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { readFileSync } from "node:fs";
 import { connect } from "node:net";
 import { newPostgresDatabase, type PostgresDatabase } from "./support/postgres.ts";
-import { createToken, type Program, run, startProgram } from "./support/program.ts";
+import { createToken, type Program, run } from "./support/program.ts";
 import { temporaryFolder } from "./support/service.ts";
+import { startPrograms } from "./support/started.ts";
 
 const TIMEOUT_MS = 60_000;
 
@@ -20,17 +21,11 @@ afterAll(async () => {
   await other.drop();
 });
 
-let started: Program[] = [];
-afterEach(async () => {
-  await Promise.all(started.map((program) => program.stop("SIGKILL")));
-  started = [];
-});
+const startProgram = startPrograms();
 
 async function start(workers: number, ...args: string[]): Promise<Program> {
   const settings = ["--database", database.url, "--workers", String(workers), "--query-timeout", "30s"];
-  const program = await startProgram([...settings, ...args]);
-  started.push(program);
-  return program;
+  return await startProgram([...settings, ...args]);
 }
 
 /** Asks until the condition holds; the time limit of the test is the bound. */
@@ -114,7 +109,6 @@ describe("several workers", () => {
     "show one ready line and one first token, and share one port and one page of figures",
     async () => {
       const program = await startProgram(["--database", other.url, "--workers", "3"]);
-      started.push(program);
       await program.printed(/curl .*\n/);
       expect(program.stdout().match(/ready at/g)).toHaveLength(1);
       expect(new Set(program.stdout().match(/plt_\w+/g)).size).toBe(1);

@@ -13,7 +13,7 @@ const inLine = fc
   .map((byte) => String.fromCharCode(byte));
 
 /** Texts of every kind: whole code points, UTF-16 units that need not pair up, white space, any length near a limit. */
-const text = (limit: number): fc.Arbitrary<string> =>
+export const text = (limit: number): fc.Arbitrary<string> =>
   fc.oneof(
     fc.string({ unit: "binary" }),
     fc.string({ unit: "grapheme" }),

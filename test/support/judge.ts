@@ -38,8 +38,11 @@ const isText = (value: unknown, min: number, max: number): value is string =>
   Array.from(value).length <= max &&
   !/\0|\p{Surrogate}/u.test(value);
 
-const isName = (value: unknown): value is string => isText(value, 1, 1_024) && /\P{White_Space}/u.test(value);
-const isTag = (value: unknown): value is string => isText(value, 0, 255);
+/** Whether a value may be kept as a name. */
+export const isName = (value: unknown): value is string => isText(value, 1, 1_024) && /\P{White_Space}/u.test(value);
+
+/** Whether a value may be kept as a tag. */
+export const isTag = (value: unknown): value is string => isText(value, 0, 255);
 
 /**
  * The integer that a JSON number stands for: of any value when it is written plainly, of one that a double holds
