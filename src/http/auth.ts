@@ -68,12 +68,19 @@ export class Gate {
   }
 
   /**
-   * Lets a request in when its bearer token has the scope (RFC 6750). `nowMs` is the time of `performance.now()`.
+   * Lets a request in when its bearer token has the scope (RFC 6750). `nowMs` is the time of `performance.now()`. A
+   * promise only when something else has to be asked.
    * @throws HttpError `unauthenticated`, `invalid_token`, `insufficient_scope`, `multiple_credentials`,
    * `too_many_requests`; AppError `unavailable`
    */
-  async admit(request: Request, scope: Scope, nowMs: number): Promise<Access> {
-    const access = await this.#authenticator.authenticate(bearerSecret(request.headers.get("authorization")));
+  admit(request: Request, scope: Scope, nowMs: number): Access | Promise<Access> {
+    const access = this.#authenticator.authenticate(bearerSecret(request.headers.get("authorization")));
+    return access instanceof Promise
+      ? access.then((found) => this.#check(found, request, scope, nowMs))
+      : this.#check(access, request, scope, nowMs);
+  }
+
+  #check(access: Access | undefined, request: Request, scope: Scope, nowMs: number): Access {
     if (access === undefined) {
       this.#countFailure(request, nowMs);
       throw INVALID_TOKEN;

@@ -26,13 +26,16 @@ export async function createPlant(app: App, call: Call): Promise<Response> {
 }
 
 /** `GET /plants` */
-export async function listPlants(app: App, cache: ListCache, call: Call): Promise<Response> {
+export function listPlants(app: App, cache: ListCache, call: Call): Response | Promise<Response> {
+  const { owner, request } = call;
+  const revision = app.revision(owner);
+  const known = revision === undefined ? undefined : cache.get(owner, request.url, revision);
+  return known === undefined ? readPlants(app, cache, call, revision) : json(call, 200, known.body, known.headers);
+}
+
+async function readPlants(app: App, cache: ListCache, call: Call, revision: number | undefined): Promise<Response> {
   const { owner } = call;
   const { url } = call.request;
-  const revision = app.revision(owner);
-  const known = revision === undefined ? undefined : cache.get(owner, url, revision);
-  if (known !== undefined) return json(call, 200, known.body, known.headers);
-
   const { limit, fields = DEFAULT_FIELDS, ...filter } = parseListQuery(readQuery(url, LIST_PARAMETERS));
   // Also a list without a limit reads its first page before it is answered: a database that fails is told with a status.
   const page = await app.listPage(owner, filter, limit);

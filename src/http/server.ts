@@ -116,9 +116,11 @@ export class HttpServer {
       const route = this.#find(call, methods);
       call.operation = route.operation;
       if (route.scope !== undefined) {
-        call.owner = (await this.#gate.admit(request, route.scope, call.startedMs)).owner;
+        const access = this.#gate.admit(request, route.scope, call.startedMs);
+        call.owner = (access instanceof Promise ? await access : access).owner;
       }
-      response = await route.handle(call);
+      const answer = route.handle(call);
+      response = answer instanceof Promise ? await answer : answer;
     } catch (thrown) {
       error = toPublicError(thrown);
       response = errorResponse(call, error);

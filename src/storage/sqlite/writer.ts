@@ -7,6 +7,8 @@ import type { Write, Writes } from "./writes.ts";
 const MAX_WAITING = 4_096;
 /** Writes that one transaction takes, so that no group keeps the next one waiting for long. */
 const MAX_GROUP = 1_024;
+/** Turns of the event loop that a group may gather for, while each brings more writes. */
+const MAX_GATHERING_TURNS = 8;
 /** How long the thread may take for one group, the wait for another process included. A disk that hangs longer is lost. */
 const DEADLINE_MS = 20_000;
 /** How long the answers to what waits may take to leave, before the process ends. */
@@ -91,7 +93,7 @@ export class Writer {
 
   async #drain(): Promise<void> {
     while (this.#waiting.length > 0) {
-      await afterThisTurn();
+      await this.#gather();
       const group = this.#waiting.slice(0, MAX_GROUP);
       this.#waiting = this.#waiting.slice(MAX_GROUP);
       try {
@@ -107,6 +109,18 @@ export class Writer {
     this.#draining = undefined;
   }
 
+  /**
+   * Lets the requests come in that arrive together, most of them in reply to the last answers: the fuller the groups,
+   * the fewer there are to commit. One write alone waits for one turn.
+   */
+  async #gather(): Promise<void> {
+    let before = 0;
+    for (let turn = 0; turn < MAX_GATHERING_TURNS && this.#waiting.length > before; turn++) {
+      before = this.#waiting.length;
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+
   async #ask(request: Request): Promise<readonly unknown[]> {
     if (this.#isClosed) throw new AppError("unavailable", "the server is stopping: try again");
     const { promise, resolve } = Promise.withResolvers<Reply>();
@@ -119,6 +133,3 @@ export class Writer {
     return reply.results;
   }
 }
-
-/** Lets the requests that arrived together come in before their group leaves. */
-const afterThisTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
