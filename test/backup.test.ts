@@ -20,6 +20,7 @@ import { backUp } from "../src/storage/sqlite/backup.ts";
 import { commandLine, createToken, type Program, run, track } from "./support/program.ts";
 import { temporaryFolder } from "./support/service.ts";
 import { startPrograms } from "./support/started.ts";
+import { until } from "./support/until.ts";
 
 setDefaultTimeout(60_000);
 
@@ -43,11 +44,6 @@ async function start(path: string, ...args: string[]): Promise<Program> {
 
 /** Runs a command on a database to its end. */
 const on = (path: string, ...args: string[]) => run([...args, "--database", `sqlite:${path}`]);
-
-/** Waits for what happens meanwhile; the time limit of the test is the bound. */
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
-}
 
 const clientOf = ({ url }: Program, token: string) => new PlantStoreClient({ url, token, attempts: 1 });
 

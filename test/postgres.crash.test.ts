@@ -3,6 +3,7 @@ import { PlantStoreClient } from "../src/client/index.ts";
 import { Ledger } from "./support/ledger.ts";
 import { type PostgresServer, startPostgres } from "./support/postgres.ts";
 import { createToken, type Program, startProgram } from "./support/program.ts";
+import { until } from "./support/until.ts";
 import { Witness } from "./support/witness.ts";
 
 const ROUNDS = Number(process.env["PLANTSTORE_CRASH_ROUNDS"] || 2);
@@ -26,10 +27,6 @@ afterAll(async () => {
   await program.stop();
   await postgres.stop();
 });
-
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
-}
 
 /** Creates plants, one after the other, until one is answered. */
 async function firstAnswer(): Promise<void> {

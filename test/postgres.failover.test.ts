@@ -3,6 +3,7 @@ import { Ledger } from "./support/ledger.ts";
 import { type PostgresDatabase, type PostgresServer, startPostgres } from "./support/postgres.ts";
 import { createToken, type Program, startProgram } from "./support/program.ts";
 import { startProxy } from "./support/proxy.ts";
+import { until } from "./support/until.ts";
 import { Witness } from "./support/witness.ts";
 
 const TIMEOUT_MS = 120_000;
@@ -31,11 +32,6 @@ afterAll(async () => {
   address.stop();
   for (const server of servers) await server.stop();
 });
-
-/** Asks until it holds; the time limit of the test is the bound. */
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
-}
 
 const timesToldOfStandby = () =>
   program.log().filter((line) => JSON.stringify(line).includes("it is a standby")).length;

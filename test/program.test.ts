@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { createToken, type Program, run } from "./support/program.ts";
 import { temporaryFolder } from "./support/service.ts";
 import { startPrograms } from "./support/started.ts";
+import { until } from "./support/until.ts";
 
 const TIMEOUT_MS = 60_000;
 const folder = temporaryFolder();
@@ -17,15 +18,6 @@ const startProgram = startPrograms();
 
 async function start(path: string, ...args: string[]): Promise<Program> {
   return await startProgram(["--database", `sqlite:${path}`, ...args]);
-}
-
-/** Asks until the condition holds; the time limit of the test is the bound. */
-async function until<T>(ask: () => Promise<T>, holds: (answer: T) => boolean): Promise<T> {
-  for (;;) {
-    const answer = await ask();
-    if (holds(answer)) return answer;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
 }
 
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });

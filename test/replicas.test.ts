@@ -4,6 +4,7 @@ import { Connection } from "./support/connection.ts";
 import { Ledger } from "./support/ledger.ts";
 import { newPostgresDatabase, type PostgresDatabase } from "./support/postgres.ts";
 import { createToken, type Program, startProgram } from "./support/program.ts";
+import { until } from "./support/until.ts";
 
 const ROUNDS = Number(process.env["PLANTSTORE_RESTART_ROUNDS"] || 2);
 const TIMEOUT_MS = 120_000;
@@ -22,11 +23,6 @@ afterAll(() => database.drop());
 
 const start = (args: readonly string[] = []): Promise<Program> =>
   startProgram(["--database", database.url, ...PATIENT, "--drain", "1s", ...args]);
-
-/** Asks until the condition holds; the time limit of the test is the bound. */
-async function until<T>(ask: () => T | Promise<T>, holds: (answer: T) => boolean): Promise<void> {
-  while (!holds(await ask())) await new Promise((resolve) => setImmediate(resolve));
-}
 
 const statusOf = (url: string): Promise<number> =>
   fetch(url, { keepalive: false }).then(

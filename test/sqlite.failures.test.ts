@@ -17,6 +17,7 @@ import { openStorage } from "../src/storage/open.ts";
 import { createToken, run } from "./support/program.ts";
 import { temporaryFolder } from "./support/service.ts";
 import { startPrograms } from "./support/started.ts";
+import { until } from "./support/until.ts";
 
 setDefaultTimeout(60_000);
 
@@ -293,8 +294,3 @@ describe("a damaged database", () => {
     });
   }
 });
-
-/** Waits for what happens meanwhile; the time limit of the test is the bound. */
-async function until(holds: () => boolean): Promise<void> {
-  while (!holds()) await new Promise((resolve) => setImmediate(resolve));
-}

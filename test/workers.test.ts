@@ -5,6 +5,7 @@ import { newPostgresDatabase, type PostgresDatabase } from "./support/postgres.t
 import { createToken, type Program, run } from "./support/program.ts";
 import { temporaryFolder } from "./support/service.ts";
 import { startPrograms } from "./support/started.ts";
+import { until } from "./support/until.ts";
 
 const TIMEOUT_MS = 60_000;
 
@@ -26,15 +27,6 @@ const startProgram = startPrograms();
 async function start(workers: number, ...args: string[]): Promise<Program> {
   const settings = ["--database", database.url, "--workers", String(workers), "--query-timeout", "30s"];
   return await startProgram([...settings, ...args]);
-}
-
-/** Asks until the condition holds; the time limit of the test is the bound. */
-async function until<T>(ask: () => T | Promise<T>, holds: (answer: T) => boolean): Promise<T> {
-  for (;;) {
-    const answer = await ask();
-    if (holds(answer)) return answer;
-    await new Promise((resolve) => setImmediate(resolve));
-  }
 }
 
 /** One request on a connection of its own, which may go to any worker: its status, or 0 when there is no answer. */
