@@ -1,7 +1,7 @@
 import type { Owner } from "../domain/plant.ts";
 
 /** Characters of all answers together; beyond, everything is forgotten. */
-const MAX_CHARACTERS = 8 * 1024 * 1024;
+const MAX_CHARACTERS = 2 * 1024 * 1024;
 /** What an answer counts for besides its own characters: most of them are short, and none is smaller in memory. */
 const CHARACTERS_PER_ANSWER = 512;
 /** A longer body is sooner built again than it pushes out a thousand others. */
