@@ -1,6 +1,14 @@
-import { ACCESS_SETTINGS } from "./access-settings.ts";
-import { LOG_CHOICES } from "./log.ts";
-import { parseDatabase, parseDuration, parseHost, parseInteger, parsePath, parsePort } from "./setting-values.ts";
+import { ACCESS_SETTINGS } from "./settings/access.ts";
+import {
+  parseDatabase,
+  parseDuration,
+  parseHost,
+  parseHttpUrl,
+  parseInteger,
+  parsePath,
+  parsePort,
+} from "./settings/values.ts";
+import { WATCH_SETTINGS } from "./settings/watch.ts";
 
 /** A mistake in how the program was called: it ends with the exit code 2. */
 export class UsageError extends Error {
@@ -10,7 +18,8 @@ export class UsageError extends Error {
 /** One setting: `parse` returns its value, or `undefined` when the text is none; `unit` says what it takes. */
 export interface Setting<Value> {
   readonly flag: `--${string}`;
-  readonly variable: `PLANTSTORE_${string}`;
+  /** Another than our own where it is a standard that people have set already. */
+  readonly variable: `PLANTSTORE_${string}` | "OTEL_EXPORTER_OTLP_ENDPOINT";
   readonly unit: string;
   readonly default?: string;
   readonly help: string;
@@ -95,34 +104,8 @@ export const SETTINGS = {
     rule: "must be a port from 0 to 65535",
     parse: parsePort,
   }),
-  adminHost: setting({
-    flag: "--admin-host",
-    variable: "PLANTSTORE_ADMIN_HOST",
-    unit: "address",
-    default: "127.0.0.1",
-    help: "address of the listener for /metrics",
-    rule: "must be a host name or an IP address",
-    parse: parseHost,
-  }),
-  adminPort: setting({
-    flag: "--admin-port",
-    variable: "PLANTSTORE_ADMIN_PORT",
-    unit: "number",
-    default: "8081",
-    help: "port of the listener for /metrics; 0 takes a free one, off turns it off",
-    rule: "must be a port from 0 to 65535, or off",
-    parse: (text) => (text === "off" ? "off" : parsePort(text)),
-  }),
   ...ACCESS_SETTINGS,
-  log: setting({
-    flag: "--log",
-    variable: "PLANTSTORE_LOG",
-    unit: "choice",
-    default: "failures",
-    help: "which requests get a line in the log: failures (500 a second at most), or all requests",
-    rule: `must be ${LOG_CHOICES.join(" or ")}`,
-    parse: (text) => LOG_CHOICES.find((choice) => choice === text),
-  }),
+  ...WATCH_SETTINGS,
   idleTimeout: setting({
     flag: "--idle-timeout",
     variable: "PLANTSTORE_IDLE_TIMEOUT",
@@ -184,7 +167,7 @@ export const SETTINGS = {
     default: "http://127.0.0.1:8080",
     help: "base URL of the server",
     rule: "must be an http or https URL",
-    parse: (text) => (/^https?:\/\//.test(text) && URL.canParse(text) ? text : undefined),
+    parse: parseHttpUrl,
   }),
   token: setting({
     flag: "--token",

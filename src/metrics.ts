@@ -1,6 +1,15 @@
-import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from "prom-client";
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type Metric,
+  Registry,
+} from "prom-client";
 import packageJson from "../package.json" with { type: "json" };
-import type { Answer } from "./http/server.ts";
+import type { Answer, HttpServer } from "./http/server.ts";
+import type { Commit, Storage } from "./storage/storage.ts";
 
 const DURATION = "plantstore_http_request_duration_seconds";
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
@@ -30,24 +39,61 @@ export class Metrics {
     registers: [this.#registry],
   });
 
-  /** `pendingRequests` tells how many requests are being answered; `worker` is this worker's number, if it is one. */
-  constructor(pendingRequests: () => number, worker?: number) {
-    const registers = [this.#registry];
+  readonly #groupSizes = new Histogram({
+    name: "plantstore_write_group_size",
+    help: "Writes that went to the disk together.",
+    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024],
+    registers: [this.#registry],
+  });
+  readonly #commits = new Histogram({
+    name: "plantstore_commit_duration_seconds",
+    help: "Time from when a group of writes left to when it was known to be on disk.",
+    buckets: BUCKETS,
+    registers: [this.#registry],
+  });
+  readonly #waitingWrites = this.#gauge("plantstore_writes_waiting", "Writes that wait for their group to leave.");
+  readonly #bytes = this.#gauge(
+    "plantstore_storage_bytes",
+    "Bytes on disk: of the database, and of the log of a SQLite database.",
+    "part",
+  );
+  readonly #connections = this.#gauge(
+    "plantstore_database_connections",
+    "Open connections to PostgreSQL: busy with a statement, or idle.",
+    "state",
+  );
+  readonly #pendingRequests = this.#gauge("plantstore_http_requests_pending", "Requests that are being answered.");
+  #ask = async () => {};
+
+  /** `worker` is this worker's number, if it is one. */
+  constructor(worker?: number) {
     if (worker !== undefined) this.#registry.setDefaultLabels({ worker });
     collectDefaultMetrics({ register: this.#registry });
     this.#registry.registerMetric(this.#histogram() as unknown as Metric);
     new Gauge({
-      name: "plantstore_http_requests_pending",
-      help: "Requests that are being answered.",
-      registers,
-      collect() {
-        this.set(pendingRequests());
-      },
-    });
-    new Gauge({ name: "plantstore_build_info", help: "Always 1.", labelNames: ["version", "bun"], registers }).set(
-      { version: packageJson.version, bun: Bun.version },
-      1,
-    );
+      name: "plantstore_build_info",
+      help: "Always 1.",
+      labelNames: ["version", "bun"],
+      registers: [this.#registry],
+    }).set({ version: packageJson.version, bun: Bun.version }, 1);
+  }
+
+  /** From now on asks these how they are doing, whenever somebody looks. */
+  watch(server: Pick<HttpServer, "pendingRequests">, storage: Pick<Storage, "state">): void {
+    this.#ask = async () => {
+      this.#pendingRequests.set(server.pendingRequests);
+      const { waitingWrites, bytes, connections } = await storage.state();
+      this.#waitingWrites.set(waitingWrites);
+      this.#bytes.reset();
+      for (const [part, value] of Object.entries(bytes)) this.#bytes.set({ part }, value);
+      for (const [state, count] of Object.entries(connections)) this.#connections.set({ state }, count);
+    };
+  }
+
+  /** Counts a group of writes. */
+  noteCommit({ writes, durationMs }: Commit): void {
+    this.#groupSizes.observe(writes);
+    this.#commits.observe(durationMs / 1_000);
   }
 
   /** Counts a regular backup that was made or failed; the time of the newest, also one that was found, is in epoch milliseconds. */
@@ -70,13 +116,19 @@ export class Metrics {
   readonly contentType = this.#registry.contentType;
 
   /** All figures in the text format of Prometheus. */
-  text(): Promise<string> {
+  async text(): Promise<string> {
+    await this.#ask();
     return this.#registry.metrics();
   }
 
   /** All figures for {@link joinMetrics}, which finds each series once: "first" hands it on as it is. */
   async figures(): Promise<Figures> {
+    await this.#ask();
     return (await this.#registry.getMetricsAsJSON()).map((metric) => ({ ...metric, aggregator: "first" }));
+  }
+
+  #gauge(name: string, help: string, ...labelNames: string[]): Gauge {
+    return new Gauge({ name, help, labelNames, registers: [this.#registry] });
   }
 
   /** A histogram as the registry prints it. prom-client's own takes longer to count a request than to check its token. */

@@ -3,8 +3,9 @@ import type { Authenticator } from "../http/auth.ts";
 import { routes } from "../http/routes.ts";
 import { type Answer, HttpServer } from "../http/server.ts";
 import { type Log, limitFailures, redact, withoutSecrets } from "../log.ts";
-import { Metrics } from "../metrics.ts";
+import type { Metrics } from "../metrics.ts";
 import type { Storage } from "../storage/storage.ts";
+import type { Tracing } from "../tracing.ts";
 import { listenForMetrics } from "./admin.ts";
 import type { CertificateFiles } from "./certificate.ts";
 import type { ServeConfig } from "./serve.ts";
@@ -16,6 +17,8 @@ interface ListenOptions {
   readonly storage: Storage;
   readonly authenticator: Authenticator;
   readonly log: Log;
+  readonly metrics: Metrics;
+  readonly tracing: Tracing | undefined;
   readonly certificate: CertificateFiles | undefined;
   readonly supervisor: Supervisor | undefined;
 }
@@ -23,7 +26,6 @@ interface ListenOptions {
 /** The listeners of one process. */
 export interface Listeners {
   readonly url: string;
-  readonly metrics: Metrics;
   /** Lets clients move on, and resolves when all that was accepted is answered or out of time. */
   stop(): Promise<void>;
 }
@@ -32,11 +34,11 @@ export interface Listeners {
  * Starts the listeners. A worker has one: its supervisor shows the figures of all.
  * @throws Error when an address cannot be listened on
  */
-export function listen({ config, storage, authenticator, log, certificate, supervisor }: ListenOptions): Listeners {
+export function listen(options: ListenOptions): Listeners {
+  const { config, storage, authenticator, log, metrics, tracing, certificate, supervisor } = options;
   let isDraining = false;
   const readiness = { isDraining: () => isDraining, ping: () => storage.ping() };
   const mayLogFailure = limitFailures(log.requests);
-  const metrics = new Metrics(() => main.pendingRequests, supervisor?.worker);
   supervisor?.onAskedForFigures(() => metrics.figures());
   const main = new HttpServer({
     host: config.host,
@@ -52,10 +54,12 @@ export function listen({ config, storage, authenticator, log, certificate, super
     routes: routes(new App(storage), readiness),
     onAnswer: (answer) => {
       if (!answer.isBreak) metrics.observe(answer);
+      const traceId = tracing?.note(answer);
       const isLogged = config.log === "requests" || (answer.error !== undefined && mayLogFailure());
-      if (isLogged) logAnswer(log.requests, answer);
+      if (isLogged) logAnswer(log.requests, answer, traceId);
     },
   });
+  metrics.watch(main, storage);
   const admin = supervisor === undefined ? listenForMetrics(config, metrics) : undefined;
   const stopWatching = certificate?.watch({
     onChange(next) {
@@ -68,7 +72,6 @@ export function listen({ config, storage, authenticator, log, certificate, super
   log.events.info({ url: main.url, adminUrl: admin?.url, database, bun: Bun.version }, "serving");
   return {
     url: main.url,
-    metrics,
     async stop(): Promise<void> {
       isDraining = true;
       stopWatching?.();
@@ -82,11 +85,13 @@ export function listen({ config, storage, authenticator, log, certificate, super
 const unlessOff = <Value>(value: Value | "off"): Value | undefined => (value === "off" ? undefined : value);
 
 /** One line for a request: what failed and why, or just that it was answered; one more when the answer broke off. */
-function logAnswer(log: Log["requests"], { call, operation, status, durationMs, error }: Answer): void {
+function logAnswer(log: Log["requests"], answer: Answer, traceId: string | undefined): void {
+  const { call, operation, status, durationMs, error } = answer;
   const { request, requestId, owner } = call;
   const path = redact(request.url.replace(/^https?:\/\/[^/]*|\?.*$/g, ""));
   const about = {
     requestId: redact(requestId),
+    ...(traceId === undefined ? {} : { traceId }),
     operation,
     method: request.method,
     path,

@@ -1,9 +1,12 @@
 import { Option } from "commander";
-import { ACCESS_SETTINGS } from "../access-settings.ts";
 import { type Config, readConfig, type SettingName } from "../config.ts";
 import { SCOPES } from "../domain/token.ts";
 import { openLog } from "../log.ts";
+import { Metrics } from "../metrics.ts";
+import { ACCESS_SETTINGS } from "../settings/access.ts";
+import { WATCH_SETTINGS } from "../settings/watch.ts";
 import { openStorage } from "../storage/open.ts";
+import type { Commit } from "../storage/storage.ts";
 import { Tokens } from "../tokens.ts";
 import { CertificateFiles } from "./certificate.ts";
 import { command } from "./command.ts";
@@ -12,6 +15,7 @@ import { announce, endInTime, endOnFault, stopSignal } from "./life.ts";
 import { listen } from "./listen.ts";
 import { requireSqlite } from "./maintenance.ts";
 import { ScheduledBackups } from "./scheduled-backups.ts";
+import { openTracing } from "./tracing.ts";
 import { connectToSupervisor, type Supervisor } from "./worker.ts";
 import { supervise } from "./workers.ts";
 
@@ -22,10 +26,8 @@ const SERVE_SETTINGS = [
   "workers",
   "host",
   "port",
-  "adminHost",
-  "adminPort",
   ...(Object.keys(ACCESS_SETTINGS) as (keyof typeof ACCESS_SETTINGS)[]),
-  "log",
+  ...(Object.keys(WATCH_SETTINGS) as (keyof typeof WATCH_SETTINGS)[]),
   "idleTimeout",
   "drain",
   "stopTimeout",
@@ -66,11 +68,15 @@ async function serve(config: ServeConfig, supervisor?: Supervisor): Promise<void
   const issuer = await openIssuer(config);
   const { database, queryTimeout: queryTimeoutMs, poolSize } = config;
   if (config.backupDir !== "off") requireSqlite("--backup-dir", database);
-  const storage = await openStorage(database, { forServer: true, queryTimeoutMs, poolSize });
+  const metrics = new Metrics(supervisor?.worker);
+  const onCommit = (commit: Commit) => metrics.noteCommit(commit);
+  const storage = await openStorage(database, { forServer: true, queryTimeoutMs, poolSize, onCommit });
   const tokens = new Tokens(storage);
   const stopping = supervisor?.stopping ?? stopSignal();
-  const server = listen({ config, storage, authenticator: withIssuer(tokens, issuer), log, certificate, supervisor });
-  const backups = new ScheduledBackups(config, log.events, server.metrics);
+  const tracing = await openTracing(config, log, supervisor?.worker);
+  const authenticator = withIssuer(tokens, issuer);
+  const server = listen({ config, storage, authenticator, log, metrics, tracing, certificate, supervisor });
+  const backups = new ScheduledBackups(config, log.events, metrics);
   const noteUses = () => tokens.noteUses().catch((err) => log.events.warn({ err }, "uses of tokens not noted"));
   const noting = setInterval(noteUses, NOTE_USES_EVERY_MS);
   const secret = await tokens.createFirst({ owner: "default", scopes: SCOPES, label: "first token" });
@@ -80,6 +86,7 @@ async function serve(config: ServeConfig, supervisor?: Supervisor): Promise<void
   log.events.info({ signal: await stopping }, "stopping");
   endInTime(config);
   await Promise.all([server.stop(), backups.stop()]);
+  await tracing?.close();
   clearInterval(noting);
   await noteUses();
   await storage.close();

@@ -10,7 +10,7 @@ import {
   type Token,
   tokenId,
 } from "../domain/token.ts";
-import { parseDuration } from "../setting-values.ts";
+import { parseDuration } from "../settings/values.ts";
 import { openStorage } from "../storage/open.ts";
 import { Tokens } from "../tokens.ts";
 import { command } from "./command.ts";

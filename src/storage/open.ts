@@ -1,6 +1,6 @@
 import { openPostgres } from "./postgres/storage.ts";
 import { openSqlite } from "./sqlite/storage.ts";
-import type { Storage } from "./storage.ts";
+import type { Commit, Storage } from "./storage.ts";
 
 /** How a database is to be opened. */
 export interface OpenOptions {
@@ -12,6 +12,8 @@ export interface OpenOptions {
   readonly queryTimeoutMs?: number;
   /** PostgreSQL: connections that are held at most. */
   readonly poolSize?: number;
+  /** Hears of every group of writes, once it is on disk. */
+  readonly onCommit?: (commit: Commit) => void;
 }
 
 /**
@@ -20,12 +22,12 @@ export interface OpenOptions {
  */
 export function openStorage(
   url: string,
-  { forServer, mustExist = false, queryTimeoutMs = 5_000, poolSize = 2 }: OpenOptions,
+  { forServer, mustExist = false, queryTimeoutMs = 5_000, poolSize = 2, onCommit = () => {} }: OpenOptions,
 ): Promise<Storage> {
   const file = sqliteFile(url);
   return file === undefined
-    ? openPostgres({ url, queryTimeoutMs, poolSize, mustExist })
-    : openSqlite(file, { forServer, mustExist });
+    ? openPostgres({ url, queryTimeoutMs, poolSize, mustExist, onCommit })
+    : openSqlite(file, { forServer, mustExist, onCommit });
 }
 
 /** The path of the file that a database URL names; `undefined` for PostgreSQL. */

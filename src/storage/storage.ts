@@ -26,6 +26,24 @@ export interface StoredPlant extends NewPlant, PlantKey {
  */
 export type InsertOutcome = "inserted" | "repeated" | "taken";
 
+/** A group of writes that is on disk. */
+export interface Commit {
+  /** At least 1. */
+  readonly writes: number;
+  /** From when the group left to when it was known to be on disk. */
+  readonly durationMs: number;
+}
+
+/** How a database is doing. */
+export interface StorageState {
+  /** Writes that wait for their group to leave. */
+  readonly waitingWrites: number;
+  /** Bytes on disk, by what they are for: `database`, and `wal` for the log of a SQLite database. */
+  readonly bytes: Readonly<Record<string, number>>;
+  /** Connections to a database server, by what they do: `busy` or `idle`. */
+  readonly connections: Readonly<Record<string, number>>;
+}
+
 /**
  * What every database engine promises. One suite, `test/storage.contract.ts`, holds every engine to it.
  *
@@ -78,6 +96,9 @@ export interface Storage {
 
   /** Resolves when the database answers a query. */
   ping(): Promise<void>;
+
+  /** How the database is doing. Never rejects: what it does not say in time is left out. */
+  state(): Promise<StorageState>;
 
   /** Finishes the writes that were accepted, then lets go of the database. Nothing may be called afterwards. */
   close(): Promise<void>;

@@ -51,7 +51,7 @@ export function track<Child extends Subprocess>(child: Child): Child {
 
 /** Settings of the environment that this test run itself may have. */
 const cleanEnvironment = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !name.startsWith("PLANTSTORE_")),
+  Object.entries(process.env).filter(([name]) => !/^(?:PLANTSTORE|OTEL)_/.test(name)),
 );
 
 /** What starts the program with these arguments, for a test that wants its streams to itself. */

@@ -98,6 +98,13 @@ export class Pool {
     }
   }
 
+  /** Open connections, by whether a statement is out on them. */
+  get use(): { readonly busy: number; readonly idle: number } {
+    const open = [...this.#connections].filter(({ isOpen }) => isOpen);
+    const busy = open.filter(({ pending }) => pending > 0).length;
+    return { busy, idle: open.length - busy };
+  }
+
   /** Lets go of the server; statements that are out fail. */
   close(): void {
     for (const connection of this.#connections) connection.close();

@@ -10,7 +10,7 @@ import {
   toStoredPlant,
   toToken,
 } from "../rows.ts";
-import type { InsertOutcome, PlantKey, PlantRange, Storage, StoredPlant } from "../storage.ts";
+import type { Commit, InsertOutcome, PlantKey, PlantRange, Storage, StorageState, StoredPlant } from "../storage.ts";
 import type { ServerOptions } from "./connection.ts";
 import { migrate } from "./migrations.ts";
 import { Pool } from "./pool.ts";
@@ -25,6 +25,7 @@ export interface PostgresOptions extends ServerOptions {
   readonly poolSize: number;
   /** Makes no tables where there are none. */
   readonly mustExist: boolean;
+  onCommit(commit: Commit): void;
 }
 
 const SELECT_PLANTS = "SELECT id, name, tag FROM plants WHERE owner = $1 AND id >= $2 ORDER BY id LIMIT $3";
@@ -32,6 +33,7 @@ const SELECT_PLANTS_BY_TAG =
   "SELECT id, name, tag FROM plants WHERE owner = $1 AND id >= $2 AND tag = $4 ORDER BY id LIMIT $3";
 const SELECT_STORED = "SELECT * FROM plants WHERE owner = $1 AND id > $2 ORDER BY id LIMIT $3";
 const SELECT_NEXT_OWNERS = "SELECT * FROM plants WHERE owner > $1 ORDER BY owner, id LIMIT $2";
+const SELECT_BYTES = "SELECT pg_database_size(current_database()) AS bytes";
 const INSERT_TOKEN =
   "INSERT INTO tokens (digest, owner, scopes, label, created_at, expires_at, last_used_at, revoked_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
 /** `is_first` is unique: of those that find no token at once, the database lets one in. */
@@ -73,7 +75,7 @@ class PostgresStorage implements Storage {
     this.#reader = new Reader(this.#reads);
     this.#tokens = new TokenReader(this.#reads);
     this.#writes = new Pool(options, writeConnections);
-    const shared = { maxGroups: writeConnections, timeoutMs: options.queryTimeoutMs };
+    const shared = { maxGroups: writeConnections, timeoutMs: options.queryTimeoutMs, onCommit: options.onCommit };
     this.#inserts = new Writer({
       ...shared,
       commit: (owner, inserts) => insertPlants(this.#writes, owner, inserts),
@@ -147,6 +149,19 @@ class PostgresStorage implements Storage {
 
   async ping(): Promise<void> {
     await this.selectToken("");
+  }
+
+  async state(): Promise<StorageState> {
+    const [row] = await this.#reads.query<{ bytes: bigint }>(SELECT_BYTES, []).catch(() => []);
+    const pools = [this.#reads.use, this.#writes.use];
+    return {
+      waitingWrites: this.#inserts.waitingLength + this.#removals.waitingLength,
+      bytes: row === undefined ? {} : { database: Number(row.bytes) },
+      connections: {
+        busy: pools.reduce((sum, { busy }) => sum + busy, 0),
+        idle: pools.reduce((sum, { idle }) => sum + idle, 0),
+      },
+    };
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,6 @@
 import { AppError } from "../../domain/error.ts";
 import type { Owner, PlantId } from "../../domain/plant.ts";
+import type { Commit } from "../storage.ts";
 
 /** Writes that may wait while groups are on their way to the server; one more is refused at once. */
 const MAX_WAITING = 4_096;
@@ -11,6 +12,8 @@ export interface WriterOptions<Write, Result> {
   readonly maxGroups: number;
   readonly timeoutMs: number;
   commit(owner: Owner, writes: readonly Write[]): Promise<readonly (Result | undefined)[]>;
+  /** Called for each group that is on disk. */
+  onCommit(commit: Commit): void;
 }
 
 interface Pending<Write, Result> {
@@ -38,6 +41,11 @@ export class Writer<Write extends { readonly id: PlantId }, Result> {
 
   constructor(options: WriterOptions<Write, Result>) {
     this.#options = options;
+  }
+
+  /** Writes that wait for their group to leave. */
+  get waitingLength(): number {
+    return this.#waitingLength;
   }
 
   /** Does one write and resolves with its result once it is durable. */
@@ -107,11 +115,13 @@ export class Writer<Write extends { readonly id: PlantId }, Result> {
   async #send(owner: Owner, group: readonly Pending<Write, Result>[]): Promise<void> {
     this.#groups++;
     this.#busy.add(owner);
+    const startedMs = performance.now();
     try {
       const results = await this.#options.commit(
         owner,
         group.map(({ write }) => write),
       );
+      this.#options.onCommit({ writes: group.length, durationMs: performance.now() - startedMs });
       for (const [index, pending] of group.entries()) {
         const result = results[index];
         if (result !== undefined) pending.resolve(result);

@@ -5,10 +5,10 @@ import type { NewPlant, Owner, PlantId } from "../../domain/plant.ts";
 import { ID_MAX, ID_MIN } from "../../domain/plant.ts";
 import type { Token } from "../../domain/token.ts";
 import { type PlantRow, type StoredPlantRow, type TokenRow, toPlant, toStoredPlant, toToken } from "../rows.ts";
-import type { InsertOutcome, PlantKey, PlantRange, Storage, StoredPlant } from "../storage.ts";
+import type { Commit, InsertOutcome, PlantKey, PlantRange, Storage, StorageState, StoredPlant } from "../storage.ts";
 import { connect, makeDurable } from "./connection.ts";
 import { codeOf, DAMAGE_REMEDY, isDamage, toAppError } from "./failures.ts";
-import { realPath } from "./files.ts";
+import { bytesOf, realPath } from "./files.ts";
 import { lockForServer } from "./lock.ts";
 import { migrate } from "./migrations.ts";
 import { logBytes, refuseLoneLog, settleLog } from "./recovery.ts";
@@ -19,13 +19,14 @@ import { Writer } from "./writer.ts";
 interface SqliteOptions {
   readonly forServer: boolean;
   readonly mustExist: boolean;
+  onCommit(commit: Commit): void;
 }
 
 /**
  * Opens the SQLite database at `path`, making the file and its folder when they are missing, and migrates it.
  * @throws Error when the file cannot be used, with the reason and what to do about it.
  */
-export async function openSqlite(path: string, { forServer, mustExist }: SqliteOptions): Promise<Storage> {
+export async function openSqlite(path: string, { forServer, mustExist, onCommit }: SqliteOptions): Promise<Storage> {
   if (mustExist && !existsSync(path)) throw new Error(`there is no database ${path}: name one that is there`);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const file = realPath(path);
@@ -39,7 +40,7 @@ export async function openSqlite(path: string, { forServer, mustExist }: SqliteO
     makeDurable(db);
     if (forServer && isLogLeft) settleLog(db);
     const revisions = new Revisions();
-    const writer = await Writer.open(file, (write) => revisions.note(write));
+    const writer = await Writer.open(file, { onDone: (write) => revisions.note(write), onCommit });
     return new SqliteStorage(db, writer, revisions, lock);
   } catch (error) {
     db?.close(true);
@@ -145,6 +146,15 @@ class SqliteStorage implements Storage {
 
   async ping(): Promise<void> {
     await this.selectToken("");
+  }
+
+  async state(): Promise<StorageState> {
+    const { filename } = this.#db;
+    return {
+      waitingWrites: this.#writer.waitingLength,
+      bytes: { database: bytesOf(filename), wal: logBytes(filename) },
+      connections: {},
+    };
   }
 
   async close(): Promise<void> {

@@ -1,4 +1,5 @@
 import { AppError } from "../../domain/error.ts";
+import type { Commit } from "../storage.ts";
 import { toAppError } from "./failures.ts";
 import type { Loss, Reply, Request } from "./writer-thread.ts";
 import type { Write, Writes } from "./writes.ts";
@@ -20,21 +21,29 @@ interface Pending {
   reject(reason: AppError): void;
 }
 
+/** Who hears of the writes. */
+interface WriterOptions {
+  /** Called for each write before it is answered. */
+  onDone(write: Write): void;
+  /** Called for each group that is on disk. */
+  onCommit(commit: Commit): void;
+}
+
 /**
  * Group commit: the writes that arrive while the thread commits wait, then go together as the next group.
  * Each is answered after the commit of its group; a group that fails, fails every one of its writes.
  */
 export class Writer {
   readonly #thread: Worker;
-  readonly #onDone: (write: Write) => void;
+  readonly #options: WriterOptions;
   #waiting: Pending[] = [];
   #draining: Promise<void> | undefined;
   #answer: (reply: Reply) => void = () => {};
   #isClosed = false;
 
-  /** Starts the thread and lets it open the database at `path`; `onDone` hears of each write before it is answered. */
-  static async open(path: string, onDone: (write: Write) => void): Promise<Writer> {
-    const writer = new Writer(new Worker(new URL("./writer-thread.ts", import.meta.url).href), onDone);
+  /** Starts the thread and lets it open the database at `path`. */
+  static async open(path: string, options: WriterOptions): Promise<Writer> {
+    const writer = new Writer(new Worker(new URL("./writer-thread.ts", import.meta.url).href), options);
     try {
       await writer.#ask({ open: path });
       return writer;
@@ -45,9 +54,9 @@ export class Writer {
     }
   }
 
-  private constructor(thread: Worker, onDone: (write: Write) => void) {
+  private constructor(thread: Worker, options: WriterOptions) {
     this.#thread = thread;
-    this.#onDone = onDone;
+    this.#options = options;
     thread.onmessage = ({ data }: MessageEvent<string>) => {
       const message = JSON.parse(data) as Reply | Loss;
       if ("loss" in message)
@@ -58,6 +67,11 @@ export class Writer {
     };
     thread.addEventListener("close", () => this.#end("the thread that writes has ended: it closed"));
     thread.onerror = ({ message }) => this.#end(`the thread that writes has ended: ${message}`);
+  }
+
+  /** Writes that wait for their group to leave. */
+  get waitingLength(): number {
+    return this.#waiting.length;
   }
 
   /** Does one write and resolves with its result once it is durable. */
@@ -96,13 +110,16 @@ export class Writer {
       await this.#gather();
       const group = this.#waiting.slice(0, MAX_GROUP);
       this.#waiting = this.#waiting.slice(MAX_GROUP);
+      const { onDone, onCommit } = this.#options;
+      const startedMs = performance.now();
       try {
         const results = await this.#ask({ group: group.map(({ write }) => write) });
-        for (const { write } of group) this.#onDone(write);
+        onCommit({ writes: group.length, durationMs: performance.now() - startedMs });
+        for (const { write } of group) onDone(write);
         for (const [index, { resolve }] of group.entries()) resolve(results[index]);
       } catch (error) {
         // What became of the group is not known: for whoever remembers what was there, it may have changed.
-        for (const { write } of group) this.#onDone(write);
+        for (const { write } of group) onDone(write);
         for (const { reject } of group) reject(error as AppError);
       }
     }

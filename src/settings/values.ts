@@ -36,3 +36,7 @@ export function parseInteger(text: string, min: number, max: number): number | u
 export function parsePath(text: string): string | undefined {
   return text === "" ? undefined : text;
 }
+
+/** The text itself when it is an absolute URL of `http` or `https`. */
+export const parseHttpUrl = (text: string): string | undefined =>
+  /^https?:\/\//.test(text) && URL.canParse(text) ? text : undefined;

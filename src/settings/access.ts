@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
-import type { Setting } from "./config.ts";
-import { parsePath } from "./setting-values.ts";
+import type { Setting } from "../config.ts";
+import { parsePath } from "./values.ts";
 
 const NAME_RULE = "must be 1 to 255 characters without control characters, or off";
 const LIMIT_RULE = "must be a number of 1 to 1000000 per s, m or h, such as 100/s, or off";
