@@ -11,6 +11,7 @@ const [SERVER_CORE, LOAD_CORE] = ["0", "1"];
 const PORT = 18_791;
 const CONNECTIONS = 4_000;
 const SLOW_CLIENTS = 1_000;
+const TICKS_A_SECOND = 100;
 const MAIN = join(import.meta.dir, "../src/main.ts");
 
 /** What came back in a while. Times are in milliseconds from the sending of the request. */
@@ -193,9 +194,13 @@ function startSlowClients(token: string): () => void {
       },
     });
   for (let n = 0; n < SLOW_CLIENTS; n++) open(n % starts.length).catch(() => {});
+  // Each has its own moment of the second: all at once would be a burst, and keep this program from its other clients.
+  let tick = 0;
   const timer = setInterval(() => {
-    for (const socket of sockets) if (socket.data !== 2) socket.write("x");
-  }, 1_000);
+    tick = (tick + 1) % TICKS_A_SECOND;
+    let n = 0;
+    for (const socket of sockets) if (n++ % TICKS_A_SECOND === tick && socket.data !== 2) socket.write("x");
+  }, 1_000 / TICKS_A_SECOND);
   return () => {
     isStopped = true;
     clearInterval(timer);

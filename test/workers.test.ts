@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { makeCertificate } from "./support/certificates.ts";
 import { newPostgresDatabase, type PostgresDatabase } from "./support/postgres.ts";
 import { createToken, type Program, run } from "./support/program.ts";
 import { temporaryFolder } from "./support/service.ts";
@@ -322,4 +324,58 @@ describe("a stop signal to a supervisor", () => {
     },
     TIMEOUT_MS,
   );
+});
+
+describe("workers with limits and a certificate", () => {
+  it(
+    "each count invalid tokens for themselves, and never those of others against a good one",
+    async () => {
+      const program = await start(2, "--failure-limit", "3/h");
+      const headers = { Authorization: "Bearer plt_nobody" };
+      const statuses: number[] = [];
+      for (let n = 0; n < 40; n++) {
+        const answer = await fetch(`${program.url}/plants`, { headers, keepalive: false });
+        statuses.push(answer.status);
+      }
+      expect(new Set(statuses)).toEqual(new Set([401, 429]));
+      expect(statuses.filter((status) => status === 401)).toHaveLength(2 * 3);
+      for (let n = 0; n < 20; n++) expect(await ask(program, "/plants?limit=1")).toBe(200);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    "all speak TLS, and all follow the files",
+    async () => {
+      const folder = temporaryFolder();
+      const files = { cert: `${folder.path}/tls.crt`, key: `${folder.path}/tls.key` };
+      const put = ({ cert, key }: ReturnType<typeof makeCertificate>) => {
+        writeFileSync(files.cert, cert);
+        writeFileSync(files.key, key);
+      };
+      put(makeCertificate("first"));
+      const program = await start(2, "--tls-cert", files.cert, "--tls-key", files.key);
+      /** The names that 20 connections are shown, which may go to any worker. */
+      const names = () => Promise.all(Array.from({ length: 20 }, () => nameOf(program)));
+      expect(new Set(await names())).toEqual(new Set(["first"]));
+      put(makeCertificate("second"));
+      await until(() => program.log().filter(({ msg }) => msg === "certificate replaced").length === 2);
+      expect(new Set(await names())).toEqual(new Set(["second"]));
+      expect(await program.stop()).toBe(0);
+      folder.remove();
+    },
+    TIMEOUT_MS,
+  );
+
+  /** The name in the certificate that a connection is shown. */
+  function nameOf({ url }: Program): Promise<string> {
+    const { promise, resolve, reject } = Promise.withResolvers<string>();
+    const options = { port: Number(new URL(url).port), host: "127.0.0.1", rejectUnauthorized: false };
+    const socket = connectTls(options, () => {
+      resolve(String(socket.getPeerCertificate().subject.CN));
+      socket.destroy();
+    });
+    socket.on("error", reject);
+    return promise;
+  }
 });
