@@ -4,8 +4,11 @@ Chart.register(BarController, BarElement, CategoryScale, LinearScale);
 
 /** Pixels for a number at the end of a bar. */
 const NUMBER_WIDTH = 48;
-/** Characters of a label, by the width of the chart; in the table they are whole. */
-const labelLength = (width: number): number => (width < 280 ? 11 : width < 480 ? 18 : 28);
+/** Characters of a label and their height in pixels, by the width of the chart: half of it is for labels at most. */
+const labelsFor = (width: number) => ({
+  length: width < 280 ? 11 : width < 480 ? 17 : 28,
+  size: width < 480 ? 13 : 14,
+});
 
 /** One bar of a chart. */
 interface Bar {
@@ -16,8 +19,9 @@ interface Bar {
 /** Draws lying bars, with their numbers, in the colours of the page; returns what takes them away again. */
 export function drawBars(canvas: HTMLCanvasElement, bars: readonly Bar[]): () => void {
   const style = getComputedStyle(canvas);
-  const labels = bars.map(({ label }) => shorten(label, labelLength(canvas.parentElement?.clientWidth ?? 0)));
-  const font = { family: style.fontFamily, size: 14 };
+  const { length, size } = labelsFor(canvas.parentElement?.clientWidth ?? 0);
+  const labels = bars.map(({ label }) => shorten(label, length));
+  const font = { family: style.fontFamily, size };
   const chart = new Chart(canvas, {
     type: "bar",
     data: {
