@@ -19,7 +19,7 @@ let before: number;
 let isDescribed: (plant: unknown) => boolean;
 
 beforeAll(async () => {
-  program = await startProgram(["--database", database, "--idle-timeout", "5s"]);
+  program = await startProgram(["--database", database, "--idle-timeout", "5s", "--failure-limit", "off"]);
   const description = (await (await fetch(`${program.url}/openapi.json`)).json()) as { components: object };
   const schema = { components: description.components, $ref: "#/components/schemas/NewPlant" };
   isDescribed = openApiAjv().compile(schema) as typeof isDescribed;
