@@ -50,6 +50,7 @@ const failures = program.log().filter(({ level }) => level === "error" || level 
 faults.push(...failures.map((line) => JSON.stringify(line)));
 folder.remove();
 
+if (samples.length < 3) faults.push("that was too short to tell whether anything grows: take more minutes");
 const third = Math.floor(samples.length / 3);
 const [middle, last] = [samples.slice(third, 2 * third), samples.slice(2 * third)];
 const growthMiB = medianOf(last, "memoryMiB") - medianOf(middle, "memoryMiB");

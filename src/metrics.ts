@@ -68,6 +68,8 @@ export class Metrics {
   /** `worker` is this worker's number, if it is one. */
   constructor(worker?: number) {
     if (worker !== undefined) this.#registry.setDefaultLabels({ worker });
+    // From 0 on, so that the first one is an increase.
+    for (const outcome of ["made", "failed"]) this.#backups.inc({ outcome }, 0);
     collectDefaultMetrics({ register: this.#registry });
     this.#registry.registerMetric(this.#histogram() as unknown as Metric);
     new Gauge({

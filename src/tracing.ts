@@ -1,4 +1,12 @@
-import { ROOT_CONTEXT, SpanKind, SpanStatusCode, type TextMapGetter, type Tracer } from "@opentelemetry/api";
+import {
+  type DiagLogger,
+  diag,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  type TextMapGetter,
+  type Tracer,
+} from "@opentelemetry/api";
 import { setGlobalErrorHandler, W3CTraceContextPropagator } from "@opentelemetry/core";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
@@ -14,6 +22,8 @@ import { redact } from "./log.ts";
 
 /** How long the collector may take for a batch, its repeats included. */
 const EXPORT_TIMEOUT_MS = 3_000;
+/** Batches that are on their way at a time. */
+const MAX_EXPORTS = 2;
 /** Spans that wait for the collector at most; beyond, they are dropped. */
 const MAX_WAITING_SPANS = 8_192;
 
@@ -31,7 +41,8 @@ export interface TracingOptions {
 
 /**
  * Tells an OpenTelemetry collector of each request, as a span that goes on with its caller's trace (W3C Trace Context).
- * Names follow the semantic conventions for HTTP servers. Nothing waits for the collector, and no secret goes there.
+ * Its name is that of the operation, its attributes those of HTTP servers in the semantic conventions. Nothing waits for
+ * the collector, and no secret goes there.
  */
 export class Tracing {
   readonly #onFault: (error: unknown) => void;
@@ -42,9 +53,11 @@ export class Tracing {
   constructor({ endpoint, ratio, worker, onFault }: TracingOptions) {
     this.#onFault = onFault;
     setGlobalErrorHandler(onFault);
+    diag.setLogger(logTo(onFault));
     const exporter = new OTLPTraceExporter({
       url: `${endpoint.replace(/\/+$/, "")}/v1/traces`,
       timeoutMillis: EXPORT_TIMEOUT_MS,
+      concurrencyLimit: MAX_EXPORTS,
     });
     const own = resourceFromAttributes({
       "service.name": packageJson.name,
@@ -70,7 +83,7 @@ export class Tracing {
 
   /** Makes a span of an answer that has begun, and returns the id of its trace, whether that is sent or not. */
   note({ call: { request, requestId }, operation, status, durationMs, error }: Answer): string {
-    const endMs = performance.timeOrigin + performance.now();
+    const endMs = Date.now();
     const context = this.#propagator.extract(ROOT_CONTEXT, request.headers, HEADERS);
     const span = this.#tracer.startSpan(
       operation,
@@ -97,7 +110,15 @@ export class Tracing {
   }
 }
 
+/** Nothing but the parent: `tracestate` may be whatever its sender likes. */
 const HEADERS: TextMapGetter<Headers> = {
-  get: (headers, name) => headers.get(name) ?? undefined,
-  keys: (headers) => [...headers.keys()],
+  get: (headers, name) => (name === "traceparent" ? (headers.get(name) ?? undefined) : undefined),
+  keys: () => ["traceparent"],
 };
+
+/** Also spans that were dropped are a fault; what else the library tells is for those who work on it. */
+function logTo(onFault: (error: unknown) => void): DiagLogger {
+  const pass = (message: string) => onFault(new Error(message));
+  const silence = () => {};
+  return { error: pass, warn: pass, info: silence, debug: silence, verbose: silence };
+}

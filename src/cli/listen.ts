@@ -54,7 +54,7 @@ export function listen(options: ListenOptions): Listeners {
     routes: routes(new App(storage), readiness),
     onAnswer: (answer) => {
       if (!answer.isBreak) metrics.observe(answer);
-      const traceId = tracing?.note(answer);
+      const traceId = answer.isBreak ? undefined : tracing?.note(answer);
       const isLogged = config.log === "requests" || (answer.error !== undefined && mayLogFailure());
       if (isLogged) logAnswer(log.requests, answer, traceId);
     },

@@ -86,10 +86,11 @@ async function serve(config: ServeConfig, supervisor?: Supervisor): Promise<void
   log.events.info({ signal: await stopping }, "stopping");
   endInTime(config);
   await Promise.all([server.stop(), backups.stop()]);
-  await tracing?.close();
+  const traced = tracing?.close();
   clearInterval(noting);
   await noteUses();
   await storage.close();
+  await traced;
   log.events.info("stopped");
   supervisor?.leave();
 }

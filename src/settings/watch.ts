@@ -47,6 +47,6 @@ export const WATCH_SETTINGS = {
     default: "1",
     help: "which part of the requests is traced, from 0 to 1, unless the caller has decided (`traceparent`)",
     rule: "must be a number from 0 to 1",
-    parse: (text) => (/^(?:0|1|0?\.\d+)$/.test(text) ? Number(text) : undefined),
+    parse: (text) => (/^(?:0|1(?:\.0+)?|0?\.\d+)$/.test(text) ? Number(text) : undefined),
   },
 } as const satisfies Record<string, Setting<unknown>>;

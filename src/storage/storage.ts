@@ -97,7 +97,7 @@ export interface Storage {
   /** Resolves when the database answers a query. */
   ping(): Promise<void>;
 
-  /** How the database is doing. Never rejects: what it does not say in time is left out. */
+  /** How the database is doing, as far as that is known without waiting for it. */
   state(): Promise<StorageState>;
 
   /** Finishes the writes that were accepted, then lets go of the database. Nothing may be called afterwards. */

@@ -33,6 +33,8 @@ const SELECT_PLANTS_BY_TAG =
   "SELECT id, name, tag FROM plants WHERE owner = $1 AND id >= $2 AND tag = $4 ORDER BY id LIMIT $3";
 const SELECT_STORED = "SELECT * FROM plants WHERE owner = $1 AND id > $2 ORDER BY id LIMIT $3";
 const SELECT_NEXT_OWNERS = "SELECT * FROM plants WHERE owner > $1 ORDER BY owner, id LIMIT $2";
+/** To count its bytes, the database server walks through its files. */
+const ASK_FOR_BYTES_EVERY_MS = 10_000;
 const SELECT_BYTES = "SELECT pg_database_size(current_database()) AS bytes";
 const INSERT_TOKEN =
   "INSERT INTO tokens (digest, owner, scopes, label, created_at, expires_at, last_used_at, revoked_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
@@ -68,6 +70,8 @@ class PostgresStorage implements Storage {
   readonly #tokens: TokenReader;
   readonly #inserts: Writer<Insert, InsertOutcome>;
   readonly #removals: Writer<{ readonly id: PlantId }, boolean>;
+  #bytes: StorageState["bytes"] = {};
+  #bytesAskedMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: PostgresOptions) {
     const writeConnections = Math.max(1, Math.floor(options.poolSize * 0.4));
@@ -152,16 +156,30 @@ class PostgresStorage implements Storage {
   }
 
   async state(): Promise<StorageState> {
-    const [row] = await this.#reads.query<{ bytes: bigint }>(SELECT_BYTES, []).catch(() => []);
+    this.#askForBytes();
     const pools = [this.#reads.use, this.#writes.use];
     return {
       waitingWrites: this.#inserts.waitingLength + this.#removals.waitingLength,
-      bytes: row === undefined ? {} : { database: Number(row.bytes) },
+      bytes: this.#bytes,
       connections: {
         busy: pools.reduce((sum, { busy }) => sum + busy, 0),
         idle: pools.reduce((sum, { idle }) => sum + idle, 0),
       },
     };
+  }
+
+  /** The server may be slow to count, or away: nobody waits for it, and the next one to ask is told. */
+  #askForBytes(): void {
+    if (performance.now() - this.#bytesAskedMs < ASK_FOR_BYTES_EVERY_MS) return;
+    this.#bytesAskedMs = performance.now();
+    this.#reads.query<{ bytes: bigint }>(SELECT_BYTES, []).then(
+      ([row]) => {
+        this.#bytes = { database: Number(row?.bytes) };
+      },
+      () => {
+        this.#bytes = {};
+      },
+    );
   }
 
   async close(): Promise<void> {

@@ -132,7 +132,8 @@ export class Writer {
    */
   async #gather(): Promise<void> {
     let before = 0;
-    for (let turn = 0; turn < MAX_GATHERING_TURNS && this.#waiting.length > before; turn++) {
+    for (let turn = 0; turn < MAX_GATHERING_TURNS; turn++) {
+      if (this.#waiting.length === before || this.#waiting.length >= MAX_GROUP) return;
       before = this.#waiting.length;
       await new Promise((resolve) => setImmediate(resolve));
     }
