@@ -92,6 +92,7 @@ function streamPages(
   rest: AsyncGenerator<Page, void>,
   fields: readonly Field[],
 ): ReadableStream<Uint8Array> {
+  let hasLeft = false;
   return new ReadableStream({
     start(controller) {
       controller.enqueue(encoder.encode(`[${writePlants(first.plants, fields)}`));
@@ -99,6 +100,7 @@ function streamPages(
     async pull(controller) {
       try {
         const page = (await rest.next()).value as Page;
+        if (hasLeft) return;
         if (page.plants.length > 0) controller.enqueue(encoder.encode(`,${writePlants(page.plants, fields)}`));
         if (page.next !== undefined) return;
         controller.enqueue(encoder.encode("]"));
@@ -109,7 +111,9 @@ function streamPages(
         controller.error(error);
       }
     },
+    /** The client has left: what is being read for it meanwhile goes nowhere. */
     async cancel() {
+      hasLeft = true;
       await rest.return();
     },
   });

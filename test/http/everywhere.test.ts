@@ -201,6 +201,36 @@ describe.each(ENGINES)("on %s", (_, open) => {
     });
   });
 
+  it("takes a client that leaves in the middle of a long list for no failure", async () => {
+    const owner = newOwner();
+    const insert = (id: number) => service.storage.insertPlant(owner, { id: BigInt(id), name: "x" }, undefined);
+    await Promise.all(Array.from({ length: 1_200 }, (_, id) => insert(id)));
+    const token = await service.token({ owner });
+    const select = service.storage.selectPlants.bind(service.storage);
+    const { promise: hasLeft, resolve: leave } = Promise.withResolvers<void>();
+    const { promise: isAsked, resolve: ask } = Promise.withResolvers<void>();
+    const { promise: isRead, resolve: read } = Promise.withResolvers<void>();
+    spyOn(service.storage, "selectPlants").mockImplementation(async (...args) => {
+      if (args[1].after === undefined) return select(...args);
+      ask();
+      await hasLeft;
+      setImmediate(read);
+      return select(...args);
+    });
+    const leaving = new AbortController();
+    const headers = { Authorization: `Bearer ${token}` };
+    const answer = await fetch(`${service.url}/plants`, { headers, signal: leaving.signal });
+    await isAsked;
+    leaving.abort();
+    await answer.text().catch(() => {});
+    for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve));
+    leave();
+    await isRead;
+    for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+    mock.restore();
+    expect(service.answers.at(-1)).toMatchObject({ operation: "listPlants", status: 200, isBreak: false });
+  });
+
   describe("health", () => {
     it("is live while the database is out of reach, and not ready", async () => {
       for (const broken of ["ping", "selectPlants", "selectToken"] as const) {
