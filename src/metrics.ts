@@ -33,12 +33,10 @@ export class Metrics {
     labelNames: ["outcome"],
     registers: [this.#registry],
   });
-  readonly #newestBackup = new Gauge({
-    name: "plantstore_newest_backup_timestamp_seconds",
-    help: "When the newest regular backup was made; 0 when there is none.",
-    registers: [this.#registry],
-  });
-
+  readonly #newestBackup = this.#gauge(
+    "plantstore_newest_backup_timestamp_seconds",
+    "When the newest regular backup was made; 0 when there is none.",
+  );
   readonly #groupSizes = new Histogram({
     name: "plantstore_write_group_size",
     help: "Writes that went to the disk together.",
@@ -72,12 +70,8 @@ export class Metrics {
     for (const outcome of ["made", "failed"]) this.#backups.inc({ outcome }, 0);
     collectDefaultMetrics({ register: this.#registry });
     this.#registry.registerMetric(this.#histogram() as unknown as Metric);
-    new Gauge({
-      name: "plantstore_build_info",
-      help: "Always 1.",
-      labelNames: ["version", "bun"],
-      registers: [this.#registry],
-    }).set({ version: packageJson.version, bun: Bun.version }, 1);
+    const buildInfo = this.#gauge("plantstore_build_info", "Always 1.", "version", "bun");
+    buildInfo.set({ version: packageJson.version, bun: Bun.version }, 1);
   }
 
   /** From now on asks these how they are doing, whenever somebody looks. */

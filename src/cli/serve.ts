@@ -6,7 +6,6 @@ import { Metrics } from "../metrics.ts";
 import { ACCESS_SETTINGS } from "../settings/access.ts";
 import { WATCH_SETTINGS } from "../settings/watch.ts";
 import { openStorage } from "../storage/open.ts";
-import type { Commit } from "../storage/storage.ts";
 import { Tokens } from "../tokens.ts";
 import { CertificateFiles } from "./certificate.ts";
 import { command } from "./command.ts";
@@ -69,8 +68,12 @@ async function serve(config: ServeConfig, supervisor?: Supervisor): Promise<void
   const { database, queryTimeout: queryTimeoutMs, poolSize } = config;
   if (config.backupDir !== "off") requireSqlite("--backup-dir", database);
   const metrics = new Metrics(supervisor?.worker);
-  const onCommit = (commit: Commit) => metrics.noteCommit(commit);
-  const storage = await openStorage(database, { forServer: true, queryTimeoutMs, poolSize, onCommit });
+  const storage = await openStorage(database, {
+    forServer: true,
+    queryTimeoutMs,
+    poolSize,
+    onCommit: (commit) => metrics.noteCommit(commit),
+  });
   const tokens = new Tokens(storage);
   const stopping = supervisor?.stopping ?? stopSignal();
   const tracing = await openTracing(config, log, supervisor?.worker);

@@ -67,11 +67,9 @@ export function parseNewPlant(value: unknown): NewPlant {
     throw new AppError("invalid_plant", "a plant must be a JSON object with id, name and, if wanted, tag");
   }
   const { id, name, tag } = value as Record<string, unknown>;
-  const [wrongId, wrongName, wrongTag] = [idFault(id), nameFault(name), tag === undefined ? undefined : tagFault(tag)];
-  if ((wrongId ?? wrongName ?? wrongTag) !== undefined) {
-    const message = [wrongId, wrongName, wrongTag].filter((fault) => fault !== undefined).join("; ");
-    throw new AppError("invalid_plant", message);
-  }
+  const faults = [idFault(id), nameFault(name), tag === undefined ? undefined : tagFault(tag)];
+  const message = faults.filter((fault) => fault !== undefined).join("; ");
+  if (message !== "") throw new AppError("invalid_plant", message);
   const plant = { id: BigInt(id as number | bigint), name: name as string };
   return tag === undefined ? plant : { ...plant, tag: tag as string };
 }

@@ -1,6 +1,6 @@
 import { BlockList, isIP } from "node:net";
 import type { Setting } from "../config.ts";
-import { parsePath } from "./values.ts";
+import { orOff, parsePath } from "./values.ts";
 
 const NAME_RULE = "must be 1 to 255 characters without control characters, or off";
 const LIMIT_RULE = "must be a number of 1 to 1000000 per s, m or h, such as 100/s, or off";
@@ -14,7 +14,7 @@ export const ACCESS_SETTINGS = {
     default: "off",
     help: "how many requests each token may make, such as `100/s`, `6000/m` or `100000/h`",
     rule: LIMIT_RULE,
-    parse: parseLimit,
+    parse: orOff(parseLimit),
   },
   failureLimit: {
     flag: "--failure-limit",
@@ -23,7 +23,7 @@ export const ACCESS_SETTINGS = {
     default: "600/m",
     help: "how many invalid tokens of one address are answered 401; further ones are told 429, good ones never",
     rule: LIMIT_RULE,
-    parse: parseLimit,
+    parse: orOff(parseLimit),
   },
   trustedProxies: {
     flag: "--trusted-proxies",
@@ -32,7 +32,7 @@ export const ACCESS_SETTINGS = {
     default: "off",
     help: "proxies whose X-Forwarded-For is believed: addresses or networks such as `10.0.0.0/8`, with commas between",
     rule: "must be IP addresses or networks such as 10.0.0.0/8, with commas between, or off",
-    parse: parseNetworks,
+    parse: orOff(parseNetworks),
   },
   issuer: {
     flag: "--issuer",
@@ -59,7 +59,7 @@ export const ACCESS_SETTINGS = {
     default: "off",
     help: "where the identity provider has its public keys (JWKS)",
     rule: "must be an https URL, or off; http is for this machine only",
-    parse: parseKeysUrl,
+    parse: orOff(parseKeysUrl),
   },
   ownerClaim: {
     flag: "--owner-claim",
@@ -104,7 +104,7 @@ export const ACCESS_SETTINGS = {
     default: "off",
     help: "web sites whose scripts may call the API, such as `https://shop.example`, with commas between",
     rule: "must be origins such as https://shop.example, with commas between, or off",
-    parse: parseOrigins,
+    parse: orOff(parseOrigins),
   },
 } as const satisfies Record<string, Setting<unknown>>;
 
@@ -115,26 +115,23 @@ function parseName(text: string): string | undefined {
 function parseKeysUrl(text: string): string | undefined {
   const { protocol = "", hostname = "" } = URL.parse(text) ?? {};
   const isLocal = protocol === "http:" && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname);
-  return text === "off" || protocol === "https:" || isLocal ? text : undefined;
+  return protocol === "https:" || isLocal ? text : undefined;
 }
 
-function parseOrigins(text: string): readonly string[] | "off" | undefined {
-  if (text === "off") return text;
+function parseOrigins(text: string): readonly string[] | undefined {
   const origins = text.split(",").map((origin) => origin.trim());
   return origins.every((each) => /^https?:/.test(each) && URL.parse(each)?.origin === each) ? origins : undefined;
 }
 
 const WINDOW_MS: Record<string, number> = { s: 1_000, m: 60_000, h: 3_600_000 };
 
-function parseLimit(text: string): { amount: number; windowMs: number } | "off" | undefined {
-  if (text === "off") return text;
+function parseLimit(text: string): { amount: number; windowMs: number } | undefined {
   const [, number, unit] = /^(\d{1,7})\/(s|m|h)$/.exec(text) ?? [];
   const amount = Number(number);
   return amount >= 1 && amount <= 1_000_000 ? { amount, windowMs: WINDOW_MS[unit ?? ""] as number } : undefined;
 }
 
-function parseNetworks(text: string): BlockList | "off" | undefined {
-  if (text === "off") return text;
+function parseNetworks(text: string): BlockList | undefined {
   const networks = new BlockList();
   for (const network of text.split(",")) {
     const [, address = "", prefix] = /^([\da-f.:]+)(?:\/(\d{1,3}))?$/i.exec(network.trim()) ?? [];

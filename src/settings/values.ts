@@ -40,3 +40,9 @@ export function parsePath(text: string): string | undefined {
 /** The text itself when it is an absolute URL of `http` or `https`. */
 export const parseHttpUrl = (text: string): string | undefined =>
   /^https?:\/\//.test(text) && URL.canParse(text) ? text : undefined;
+
+/** What reads the word `off` as itself, and any other text as `parse` does. */
+export const orOff =
+  <Value>(parse: (text: string) => Value | undefined) =>
+  (text: string): Value | "off" | undefined =>
+    text === "off" ? text : parse(text);

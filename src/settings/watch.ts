@@ -1,6 +1,6 @@
 import type { Setting } from "../config.ts";
 import { LOG_CHOICES } from "../log.ts";
-import { parseHost, parseHttpUrl, parsePort } from "./values.ts";
+import { orOff, parseHost, parseHttpUrl, parsePort } from "./values.ts";
 
 /** The settings of `serve` that say what is told of it, and to whom. */
 export const WATCH_SETTINGS = {
@@ -20,7 +20,7 @@ export const WATCH_SETTINGS = {
     default: "8081",
     help: "port of the listener for /metrics; 0 takes a free one, off turns it off",
     rule: "must be a port from 0 to 65535, or off",
-    parse: (text) => (text === "off" ? "off" : parsePort(text)),
+    parse: orOff(parsePort),
   },
   log: {
     flag: "--log",
@@ -38,7 +38,7 @@ export const WATCH_SETTINGS = {
     default: "off",
     help: "base URL of an OpenTelemetry collector that gets a trace of each request (OTLP over HTTP); off sends none",
     rule: "must be an http or https URL, or off",
-    parse: (text) => (text === "off" ? "off" : parseHttpUrl(text)),
+    parse: orOff(parseHttpUrl),
   },
   traceRatio: {
     flag: "--trace-ratio",

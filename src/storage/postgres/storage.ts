@@ -157,14 +157,11 @@ class PostgresStorage implements Storage {
 
   async state(): Promise<StorageState> {
     this.#askForBytes();
-    const pools = [this.#reads.use, this.#writes.use];
+    const [reads, writes] = [this.#reads.use, this.#writes.use];
     return {
       waitingWrites: this.#inserts.waitingLength + this.#removals.waitingLength,
       bytes: this.#bytes,
-      connections: {
-        busy: pools.reduce((sum, { busy }) => sum + busy, 0),
-        idle: pools.reduce((sum, { idle }) => sum + idle, 0),
-      },
+      connections: { busy: reads.busy + writes.busy, idle: reads.idle + writes.idle },
     };
   }
 
