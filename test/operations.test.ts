@@ -4,7 +4,7 @@ import type { SyntaxNodeRef } from "@lezer/common";
 import { parser } from "@prometheus-io/lezer-promql";
 import { SETTINGS } from "../src/config.ts";
 import { DATABASES, type TestDatabase } from "./support/engines.ts";
-import { createToken, type Program, startProgram } from "./support/program.ts";
+import { createToken, figuresOf, type Program, startProgram } from "./support/program.ts";
 import { until } from "./support/until.ts";
 
 const root = join(import.meta.dir, "..");
@@ -66,9 +66,11 @@ describe.each(DATABASES)("a server on %s", (engine, newDatabase) => {
       });
       expect(answer.status).toBe(200);
     }
-    const read = async () => (await fetch(`${program.adminUrl}/metrics`)).text();
     // PostgreSQL is asked for its size, and not waited for.
-    figures = await until(read, (text) => text.includes("plantstore_storage_bytes{"));
+    figures = await until(
+      () => figuresOf(program),
+      (text) => text.includes("plantstore_storage_bytes{"),
+    );
   });
   afterAll(async () => {
     await program.stop();

@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from "bun:test";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { createToken, type Program, run } from "./support/program.ts";
+import { createToken, figuresOf, type Program, run } from "./support/program.ts";
 import { temporaryFolder } from "./support/service.ts";
 import { startPrograms } from "./support/started.ts";
 import { until } from "./support/until.ts";
@@ -178,8 +178,10 @@ describe("a stop signal", () => {
         const program = await start(path, "--drain", "0s");
         const body = '{"id": 7, "name": "Half a letter, then the rest"}';
         const socket = openSocket(program.url, createHead(token, `Content-Length: ${body.length}`) + body.slice(0, 20));
-        const metrics = async () => (await fetch(`${program.adminUrl}/metrics`)).text();
-        await until(metrics, (text) => text.includes("plantstore_http_requests_pending 1"));
+        await until(
+          () => figuresOf(program),
+          (text) => text.includes("plantstore_http_requests_pending 1"),
+        );
         program.process.kill(signal);
         await until(
           () =>

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, it, setDefaultTimeout } from "bun:test";
 import { existsSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createToken, type Program, run } from "./support/program.ts";
+import { createToken, figuresOf, type Program, run } from "./support/program.ts";
 import { temporaryFolder } from "./support/service.ts";
 import { startPrograms } from "./support/started.ts";
 
@@ -36,8 +36,6 @@ async function logged(program: Program, msg: string, count = 1): Promise<Record<
   }
 }
 
-const figures = async (program: Program): Promise<string> => (await fetch(`${program.adminUrl}/metrics`)).text();
-
 describe("serve --backup-dir", () => {
   it("makes a sound backup at the start, in a folder that only its owner may enter, and counts it", async () => {
     const { backups, launch } = await start();
@@ -48,7 +46,7 @@ describe("serve --backup-dir", () => {
     expect(line).toMatchObject({ level: "info", file: join(backups, name) });
     expect([statSync(backups).mode & 0o777, statSync(join(backups, name)).mode & 0o777]).toEqual([0o700, 0o600]);
     expect((await run(["check", "--database", `sqlite:${join(backups, name)}`])).exitCode).toBe(0);
-    const text = await figures(program);
+    const text = await figuresOf(program);
     expect(text).toMatch(/^plantstore_backups_total\{outcome="made"\} 1$/m);
     const seconds = Number(/^plantstore_newest_backup_timestamp_seconds (\S+)$/m.exec(text)?.[1]);
     expect(nameAt(seconds * 1_000)).toBe(name);
@@ -81,7 +79,7 @@ describe("serve --backup-dir", () => {
     const recent = nameAt(dueMs - 20 * 86_400_000);
     writeFileSync(join(backups, recent), "");
     const program = await launch();
-    const seconds = Number(/^plantstore_newest_backup_timestamp_seconds (\S+)$/m.exec(await figures(program))?.[1]);
+    const seconds = Number(/^plantstore_newest_backup_timestamp_seconds (\S+)$/m.exec(await figuresOf(program))?.[1]);
     expect(nameAt(seconds * 1_000)).toBe(recent);
     const [line] = await logged(program, "backup made");
     expect(String(line?.["file"]) >= join(backups, nameAt(dueMs - 1_000))).toBe(true);
@@ -110,7 +108,7 @@ describe("serve --backup-dir", () => {
     expect(line).toMatchObject({ level: "error", err: { message: expect.stringContaining(backups) } });
     const headers = { Authorization: `Bearer ${token}` };
     expect((await fetch(`${program.url}/plants`, { headers })).status).toBe(200);
-    expect(await figures(program)).toMatch(/^plantstore_backups_total\{outcome="failed"\} [1-9]/m);
+    expect(await figuresOf(program)).toMatch(/^plantstore_backups_total\{outcome="failed"\} [1-9]/m);
     rmSync(backups);
     await logged(program, "backup made");
     expect(readdirSync(backups).length).toBeGreaterThan(0);
@@ -145,6 +143,6 @@ describe("serve --backup-dir", () => {
   it("makes no backup without the setting", async () => {
     const path = join(folder.path, "alone.db");
     const program = await startProgram(["--database", `sqlite:${path}`]);
-    expect(await figures(program)).not.toMatch(/^plantstore_backups_total\{.*\} [1-9]/m);
+    expect(await figuresOf(program)).not.toMatch(/^plantstore_backups_total\{.*\} [1-9]/m);
   });
 });

@@ -2,12 +2,12 @@ import { afterAll, describe, expect, it, spyOn } from "bun:test";
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { connect as connectTcp } from "node:net";
 import { join } from "node:path";
-import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
 import { CertificateFiles } from "../src/cli/certificate.ts";
-import { makeCertificate, type TestCertificate } from "./support/certificates.ts";
-import { createToken, type Program, run } from "./support/program.ts";
+import { makeCertificate, nameShownBy, openTls, type TestCertificate } from "./support/certificates.ts";
+import { createToken, figuresOf, type Program, run } from "./support/program.ts";
 import { temporaryFolder } from "./support/service.ts";
 import { startPrograms } from "./support/started.ts";
+import { until } from "./support/until.ts";
 
 const TIMEOUT_MS = 60_000;
 const first = makeCertificate("first");
@@ -36,27 +36,11 @@ async function start(files: { cert: string; key: string; database: string }): Pr
 
 const portOf = ({ url }: Program): number => Number(new URL(url).port);
 
-/** A connection, and the name in the certificate that it was shown. */
-function open(program: Program, options: ConnectionOptions = {}): Promise<{ socket: TLSSocket; name: string }> {
-  const { promise, resolve, reject } = Promise.withResolvers<{ socket: TLSSocket; name: string }>();
-  const socket = connect({ port: portOf(program), host: "127.0.0.1", rejectUnauthorized: false, ...options }, () =>
-    resolve({ socket, name: String(socket.getPeerCertificate().subject.CN) }),
-  );
-  socket.on("error", reject);
-  return promise;
-}
-
-async function nameOf(program: Program): Promise<string> {
-  const { socket, name } = await open(program);
-  socket.destroy();
-  return name;
-}
-
 describe("a server with a certificate", () => {
   it("speaks TLS, tells so, and asks browsers to stay with it", async () => {
     const program = await start(newFiles(first));
     expect(program.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
-    expect(await nameOf(program)).toBe("first");
+    expect(await nameShownBy(program)).toBe("first");
     for (const [path, status] of [
       ["/livez", 200],
       ["/plants", 401],
@@ -91,7 +75,7 @@ describe("a server with a certificate", () => {
     expect([await tell(program, hello(1)), await tell(program, hello(2))]).toEqual([alert, alert]);
     expect(await tell(program, hello(3))).not.toEndWith(alert.slice(-1));
     for (const version of ["TLSv1.2", "TLSv1.3"] as const) {
-      const { socket } = await open(program, { minVersion: version, maxVersion: version });
+      const { socket } = await openTls(program, { minVersion: version, maxVersion: version });
       expect(socket.getProtocol()).toBe(version);
       socket.destroy();
     }
@@ -116,18 +100,20 @@ describe("a server with a certificate", () => {
       const files = newFiles(first);
       const token = await createToken(files.database, "ann");
       const program = await start(files);
-      const { socket } = await open(program);
+      const { socket } = await openTls(program);
       const body = '{"id":1,"name":"Clarkia"}';
       socket.write(
         `POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 9)}`,
       );
-      const metrics = async () => (await fetch(`${program.adminUrl}/metrics`)).text();
-      while (!(await metrics()).includes("plantstore_http_requests_pending 1"));
+      await until(
+        () => figuresOf(program),
+        (text) => text.includes("plantstore_http_requests_pending 1"),
+      );
       writeFileSync(files.cert, second.cert);
       writeFileSync(files.key, second.key);
       await program.logged("certificate replaced");
-      expect(await nameOf(program)).toBe("second");
-      expect(await metrics()).toContain("plantstore_http_requests_pending 1");
+      expect(await nameShownBy(program)).toBe("second");
+      expect(await figuresOf(program)).toContain("plantstore_http_requests_pending 1");
       const answer = new Promise<string>((resolve) => socket.once("data", (chunk) => resolve(String(chunk))));
       socket.write(body.slice(9));
       expect(await answer).toStartWith("HTTP/1.1 200 OK\r\n");
@@ -150,13 +136,13 @@ describe("a server with a certificate", () => {
       const program = await start({ ...links, database: files.database });
       switchTo(bad.path);
       await program.logged("KEY_VALUES_MISMATCH");
-      expect(await nameOf(program)).toBe("first");
+      expect(await nameShownBy(program)).toBe("first");
       rmSync(bad.cert);
       await program.logged("ENOENT");
-      expect(await nameOf(program)).toBe("first");
+      expect(await nameShownBy(program)).toBe("first");
       switchTo(good.path);
       await program.logged("certificate replaced");
-      expect(await nameOf(program)).toBe("second");
+      expect(await nameShownBy(program)).toBe("second");
       const events = program.log().map(({ msg }) => msg);
       expect(events).toEqual([
         "serving",

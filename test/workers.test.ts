@@ -1,10 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
-import { connect as connectTls } from "node:tls";
-import { makeCertificate } from "./support/certificates.ts";
+import { makeCertificate, nameShownBy } from "./support/certificates.ts";
 import { newPostgresDatabase, type PostgresDatabase } from "./support/postgres.ts";
-import { createToken, type Program, run } from "./support/program.ts";
+import { createToken, figuresOf, type Program, run } from "./support/program.ts";
 import { temporaryFolder } from "./support/service.ts";
 import { startPrograms } from "./support/started.ts";
 import { until } from "./support/until.ts";
@@ -40,7 +39,7 @@ const ask = (program: Program, path = "/livez"): Promise<number> =>
 
 /** How many requests to `/livez` each worker has answered, by its number. */
 async function answered(program: Program): Promise<Map<number, number>> {
-  const text = await (await fetch(`${program.adminUrl}/metrics`)).text();
+  const text = await figuresOf(program);
   const counts = text.matchAll(
     /^plantstore_http_request_duration_seconds_count\{operation="livez",.*worker="(\d+)"\} (\d+)$/gm,
   );
@@ -117,7 +116,7 @@ describe("several workers", () => {
         ({ size }) => size === 3,
       );
       expect([...counts.values()].reduce((sum, count) => sum + count)).toBe(sent);
-      const text = await (await fetch(`${program.adminUrl}/metrics`)).text();
+      const text = await figuresOf(program);
       for (const name of ["process_start_time_seconds", "plantstore_build_info", "plantstore_http_requests_pending"]) {
         expect(text.match(new RegExp(`^# TYPE ${name} `, "gm"))).toHaveLength(1);
         expect(text.match(new RegExp(`^${name}\\{.*worker="[123]"\\} `, "gm"))).toHaveLength(3);
@@ -245,7 +244,7 @@ describe("a stop signal to a supervisor", () => {
   }
 
   const pending = async (program: Program): Promise<number> => {
-    const text = await (await fetch(`${program.adminUrl}/metrics`)).text();
+    const text = await figuresOf(program);
     const counts = text.matchAll(/^plantstore_http_requests_pending\{worker="\d+"\} (\d+)$/gm);
     return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
   };
@@ -356,7 +355,7 @@ describe("workers with limits and a certificate", () => {
       put(makeCertificate("first"));
       const program = await start(2, "--tls-cert", files.cert, "--tls-key", files.key);
       /** The names that 20 connections are shown, which may go to any worker. */
-      const names = () => Promise.all(Array.from({ length: 20 }, () => nameOf(program)));
+      const names = () => Promise.all(Array.from({ length: 20 }, () => nameShownBy(program)));
       expect(new Set(await names())).toEqual(new Set(["first"]));
       put(makeCertificate("second"));
       await until(() => program.log().filter(({ msg }) => msg === "certificate replaced").length === 2);
@@ -366,16 +365,4 @@ describe("workers with limits and a certificate", () => {
     },
     TIMEOUT_MS,
   );
-
-  /** The name in the certificate that a connection is shown. */
-  function nameOf({ url }: Program): Promise<string> {
-    const { promise, resolve, reject } = Promise.withResolvers<string>();
-    const options = { port: Number(new URL(url).port), host: "127.0.0.1", rejectUnauthorized: false };
-    const socket = connectTls(options, () => {
-      resolve(String(socket.getPeerCertificate().subject.CN));
-      socket.destroy();
-    });
-    socket.on("error", reject);
-    return promise;
-  }
 });

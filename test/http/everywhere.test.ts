@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, mock, spyOn } fro
 import { AppError } from "../../src/domain/error.ts";
 import { Api, exchange } from "../support/api.ts";
 import { ENGINES } from "../support/engines.ts";
-import { newOwner, type Service, startService } from "../support/service.ts";
+import { newOwner, plantAll, type Service, startService } from "../support/service.ts";
 
 const JSON_TYPE = { "Content-Type": "application/json" };
 const PATHS: [path: string, allow: string][] = [
@@ -16,6 +16,9 @@ const PATHS: [path: string, allow: string][] = [
   ["/docs", "GET, HEAD"],
 ];
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"];
+
+/** So many plants that differ in their ids alone. */
+const alike = (length: number) => Array.from({ length }, (_, id) => ({ id: BigInt(id), name: "x" }));
 
 describe.each(ENGINES)("on %s", (_, open) => {
   let service: Service;
@@ -88,8 +91,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
 
     it("answers HEAD for a long list without its body", async () => {
       const owner = newOwner();
-      const insert = (id: number) => service.storage.insertPlant(owner, { id: BigInt(id), name: "x" }, undefined);
-      await Promise.all(Array.from({ length: 2_500 }, (_, id) => insert(id)));
+      await plantAll(service, owner, alike(2_500));
       const reply = await raw("HEAD", "/plants", `Authorization: Bearer ${await service.token({ owner })}`);
       expect([reply.status, reply.text]).toEqual([200, ""]);
     });
@@ -183,8 +185,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
 
     it("in the middle of a long list breaks the connection", async () => {
       const owner = newOwner();
-      const insert = (id: number) => service.storage.insertPlant(owner, { id: BigInt(id), name: "x" }, undefined);
-      await Promise.all(Array.from({ length: 2_500 }, (_, id) => insert(id)));
+      await plantAll(service, owner, alike(2_500));
       const token = await service.token({ owner });
       const select = service.storage.selectPlants.bind(service.storage);
       spyOn(service.storage, "selectPlants").mockImplementation((...args) =>
@@ -203,8 +204,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
 
   it("takes a client that leaves in the middle of a long list for no failure", async () => {
     const owner = newOwner();
-    const insert = (id: number) => service.storage.insertPlant(owner, { id: BigInt(id), name: "x" }, undefined);
-    await Promise.all(Array.from({ length: 1_200 }, (_, id) => insert(id)));
+    await plantAll(service, owner, alike(1_200));
     const token = await service.token({ owner });
     const select = service.storage.selectPlants.bind(service.storage);
     const { promise: hasLeft, resolve: leave } = Promise.withResolvers<void>();

@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
+import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
 import forge from "node-forge";
 
 const { pki, md, random, util } = forge;
@@ -65,4 +66,25 @@ export function makeCertificate(subject: string): TestCertificate {
   const { publicKey, privateKey: key } = newKeys();
   const names = of({ type: 2, value: "localhost" }, { type: 7, ip: "127.0.0.1" });
   return { cert: sign({ subject, issuer: subject }, publicKey, key, [IS_AUTHORITY, names]), key };
+}
+
+/** A connection to a server, and the name in the certificate that it was shown. */
+export function openTls(
+  { url }: { readonly url: string },
+  options: ConnectionOptions = {},
+): Promise<{ socket: TLSSocket; name: string }> {
+  const { promise, resolve, reject } = Promise.withResolvers<{ socket: TLSSocket; name: string }>();
+  const port = Number(new URL(url).port);
+  const socket = connect({ port, host: "127.0.0.1", rejectUnauthorized: false, ...options }, () =>
+    resolve({ socket, name: String(socket.getPeerCertificate().subject.CN) }),
+  );
+  socket.on("error", reject);
+  return promise;
+}
+
+/** The name in the certificate that a new connection is shown. */
+export async function nameShownBy(server: { readonly url: string }): Promise<string> {
+  const { socket, name } = await openTls(server);
+  socket.destroy();
+  return name;
 }

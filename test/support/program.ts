@@ -136,10 +136,12 @@ export async function startProgram(
   };
 }
 
+/** What a server shows at `/metrics`. */
+export const figuresOf = async ({ adminUrl }: Program): Promise<string> => (await fetch(`${adminUrl}/metrics`)).text();
+
 /** The memory that a server holds, as it tells itself. */
 export async function residentBytes(program: Program): Promise<number> {
-  const metrics = await (await fetch(`${program.adminUrl}/metrics`)).text();
-  return Number(/^process_resident_memory_bytes (\d+)$/m.exec(metrics)?.[1]);
+  return Number(/^process_resident_memory_bytes (\d+)$/m.exec(await figuresOf(program))?.[1]);
 }
 
 /** Keeps what a stream prints; `until` resolves at the first match, or with `undefined` at the stream's end. */
