@@ -75,8 +75,8 @@ export class App {
   }
 
   /**
-   * All plants in ascending order of id, read page by page as they are taken. A plant that exists for the whole of
-   * the listing appears exactly once.
+   * All plants in ascending order of id, read page by page as they are taken, and none kept once it is taken. A plant
+   * that exists for the whole of the listing appears exactly once.
    * @throws AppError `unavailable`
    */
   async *listAll(owner: Owner, filter: PlantFilter): AsyncGenerator<Page, void> {
@@ -84,8 +84,8 @@ export class App {
     do {
       await nextTurn();
       const page = await this.listPage(owner, { ...filter, after });
-      yield page;
       after = page.next;
+      yield page;
     } while (after !== undefined);
   }
 }

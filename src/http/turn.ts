@@ -1,9 +1,11 @@
 /** Requests after which a turn is watched: most turns are over before, and cost nothing. */
-const WATCHED_AFTER = 100;
+const WATCHED_AFTER = 20;
 /** A turn that takes longer is late. */
 const LATE_MS = 25;
-/** How long all turns must be late before requests are refused: a pause or a burst is no overload. */
-const PATIENCE_MS = 100;
+/** How long turns must be late before requests are refused: a pause or a burst is no overload. */
+const PATIENCE_MS = 50;
+/** How long no turn must be late before that begins anew: in a flood one may now and then be in time. */
+const CALM_MS = 50;
 /** Where as many are answered before the turn is late, one more costs little more to answer than to refuse. */
 const MANY = 500;
 
@@ -18,6 +20,7 @@ export class Turn {
   #requestsInTime: number | undefined;
   #watchedSinceMs = 0;
   #lateSinceMs = Number.POSITIVE_INFINITY;
+  #lateUntilMs = 0;
   #end: PromiseWithResolvers<void> | undefined;
 
   /** Counts a request. The time is one of `performance.now()`, here and below. */
@@ -25,6 +28,7 @@ export class Turn {
     this.#requests++;
     if (this.#requests !== WATCHED_AFTER) return;
     this.#watchedSinceMs = nowMs;
+    if (nowMs - this.#lateUntilMs > CALM_MS) this.#lateSinceMs = Number.POSITIVE_INFINITY;
     setImmediate(() => this.#finish());
   }
 
@@ -47,8 +51,11 @@ export class Turn {
   }
 
   #finish(): void {
-    if (!this.isLate(performance.now())) this.#lateSinceMs = Number.POSITIVE_INFINITY;
-    else this.#lateSinceMs = Math.min(this.#lateSinceMs, this.#watchedSinceMs);
+    const nowMs = performance.now();
+    if (this.isLate(nowMs)) {
+      this.#lateSinceMs = Math.min(this.#lateSinceMs, this.#watchedSinceMs);
+      this.#lateUntilMs = nowMs;
+    }
     this.#requests = 0;
     this.#requestsInTime = undefined;
     this.#end?.resolve();
