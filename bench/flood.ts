@@ -15,7 +15,7 @@ const FEW_CONNECTIONS = 64;
 const SLOW_CLIENTS = 1_000;
 /** Plants in the store before the floods: the lists are of these. */
 const PLANTS = 50_000;
-const ROUNDS = 3;
+const ROUNDS = 5;
 const TICKS_A_SECOND = 100;
 const MAIN = join(import.meta.dir, "../src/main.ts");
 
@@ -166,10 +166,10 @@ async function slowClients(token: string, request: () => string): Promise<Figure
   const few = await Clients.open(FEW_CONNECTIONS, request);
   await few.saturate(1);
   const most = goodput(await few.saturate(2));
-  const without = await calmP99(few, most / 2);
+  const without = await calmP99(few, most / 4);
   const stop = startSlowClients(token);
   await Bun.sleep(3_000);
-  const during = await few.offer(most / 2, 5);
+  const during = await few.offer(most / 4, 5);
   stop();
   few.close();
   const withThem = p99(during.goodMs);

@@ -5,6 +5,8 @@ import type { Storage } from "./storage/storage.ts";
 
 /** Plants that one read of the database takes: half a millisecond of work, so that no list holds up the others. */
 const CHUNK_LENGTH = 500;
+/** What is left of that for each of many long lists: less would be more effort than plants. */
+const MIN_CHUNK_LENGTH = 25;
 /** A page is gathered in memory before it is answered, and ends early when it comes to so many characters. */
 const MAX_PAGE_CHARACTERS = 4 * 1024 * 1024;
 /** What a plant counts for besides its name and tag. */
@@ -83,7 +85,7 @@ export class App {
     let { after } = filter;
     do {
       await nextTurn();
-      const page = await this.listPage(owner, { ...filter, after });
+      const page = await this.listPage(owner, { ...filter, after }, chunkLength());
       after = page.next;
       yield page;
     } while (after !== undefined);
@@ -102,6 +104,12 @@ function nextTurn(): Promise<void> {
     if (waiting.push(resolve) === 1) setImmediate(letOneGoOn);
   });
 }
+
+/**
+ * Plants that the next read of a long list takes. Many lists share what one would have, because what they are sent
+ * stays in memory until their readers take it.
+ */
+const chunkLength = (): number => Math.max(MIN_CHUNK_LENGTH, Math.floor(CHUNK_LENGTH / (1 + waiting.length)));
 
 function letOneGoOn(): void {
   waiting.shift()?.();

@@ -92,14 +92,16 @@ function writePlants(plants: readonly NewPlant[], fields: readonly Field[]): str
  */
 function streamPages(
   call: Call,
-  first: Uint8Array<ArrayBuffer>,
+  start: Uint8Array<ArrayBuffer>,
   rest: AsyncGenerator<Page, void>,
   fields: readonly Field[],
 ): ReadableStream<Uint8Array> {
+  let first: typeof start | undefined = start;
   let hasLeft = false;
   return new ReadableStream({
     start(controller) {
-      controller.enqueue(first);
+      controller.enqueue(first as typeof start);
+      first = undefined;
     },
     async pull(controller) {
       try {

@@ -119,16 +119,18 @@ describe("a turn of the event loop", () => {
 });
 
 describe("long lists", () => {
-  it("take turns: one of them goes on in each, however many there are", async () => {
+  it("take turns: one of them goes on in each, however many there are, and takes the less the more they are", async () => {
     const service = await startService();
     const owner = newOwner();
     const insert = (id: number) => service.storage.insertPlant(owner, { id: BigInt(id), name: "x" }, undefined);
     await Promise.all(Array.from({ length: 3_000 }, (_, id) => insert(id)));
     const headers = { Authorization: `Bearer ${await service.token({ owner })}` };
     let goneOn = 0;
+    const taken: number[] = [];
     const select = service.storage.selectPlants.bind(service.storage);
     spyOn(service.storage, "selectPlants").mockImplementation((...args) => {
       if (args[1].after !== undefined) goneOn++;
+      taken.push(args[1].limit - 1);
       return select(...args);
     });
     const lists = ["/plants", "/plants?limit=2500"].flatMap((path) =>
@@ -141,6 +143,7 @@ describe("long lists", () => {
       goneOnByTurn.push(goneOn);
     }
     expect(Math.max(...goneOnByTurn)).toBe(1);
+    expect([Math.max(...taken), Math.min(...taken)]).toEqual([500, 25]);
     const lengths = (await Promise.all(lists)).map((list) => (list as unknown[]).length);
     expect(lengths).toEqual([...Array(20).fill(3_000), ...Array(20).fill(2_500)]);
     await service.stop();
