@@ -35,7 +35,7 @@ async function copy(config: Config<(typeof COPY_SETTINGS)[number]>, mayResume: b
         throw new Error(
           `the target has ${contents} already: name an empty database with --to, or --resume a copy that was interrupted`,
         );
-      console.log(await copyAll({ source, target, signal: interruption() }));
+      console.log(await copyAll({ source, target, signal: abortedBy(stopSignal()) }));
     } finally {
       await target.close();
     }
@@ -88,10 +88,10 @@ async function showing<Result>(
   }
 }
 
-/** Is aborted by the first stop signal; a second one ends the process at once. */
-function interruption(): AbortSignal {
+/** Is aborted by the signal that `stop` resolves with. */
+function abortedBy(stop: Promise<string>): AbortSignal {
   const controller = new AbortController();
-  stopSignal().then((name) => controller.abort(new Error(`stopped by ${name}`)));
+  stop.then((name) => controller.abort(new Error(`stopped by ${name}`)));
   return controller.signal;
 }
 
