@@ -1,5 +1,5 @@
 import { type Signal, useSignal } from "@preact/signals";
-import type { InputHTMLAttributes } from "preact";
+import type { InputHTMLAttributes, RefObject } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { randomKey } from "../client/client.ts";
 import { FIELDS, type Field } from "../domain/page.ts";
@@ -21,7 +21,7 @@ export function AddDialog() {
   const isBusy = useSignal(false);
   const form = useRef<HTMLFormElement>(null);
   const key = useMemo(randomKey, []);
-  useProposedId(texts);
+  useProposedId(texts, form);
   useEffect(() => {
     form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
   }, [faults.value]);
@@ -77,18 +77,24 @@ export function AddDialog() {
   );
 }
 
-/** Fills the id in, unless somebody is faster. */
-function useProposedId(texts: Signal<Texts>): void {
+/** Fills the id in, unless somebody is faster. Who is in the field already types over it, not behind it. */
+function useProposedId(texts: Signal<Texts>, form: RefObject<HTMLFormElement | null>): void {
   useEffect(() => {
     const { signal, abort } = abortable();
     const { client, canRead = false } = session.peek() ?? {};
     const reached = plants.peek().at(-1)?.id ?? 0n;
     const finding = client !== undefined && canRead ? findFreeId(client, reached, signal) : Promise.reject();
     finding.catch(randomId).then((id) => {
-      if (!signal.aborted && texts.peek().id === "") texts.value = { ...texts.peek(), id: String(id) };
+      if (signal.aborted || texts.peek().id !== "") return;
+      texts.value = { ...texts.peek(), id: String(id) };
+      const input = form.current?.querySelector<HTMLInputElement>("#new-id");
+      if (input && input === document.activeElement) {
+        input.value = String(id);
+        input.select();
+      }
     });
     return abort;
-  }, [texts]);
+  }, [texts, form]);
 }
 
 function abortable() {

@@ -131,6 +131,22 @@ describe.each(EACH_LOOK)("the plants on %s", (_, look: Look) => {
     expect(await texts(page, "name")).toEqual(["Acer rubrum", "Clarkia", "Vitis californica", "Salvia 🌱"]);
   });
 
+  it("are added under the id that is typed, also when one is proposed just then", async () => {
+    const { page } = await visit([], look);
+    const { promise: isTyping, resolve: letPropose } = Promise.withResolvers<void>();
+    await page.route("**/plants?*limit=1*", async (route) => {
+      await isTyping;
+      return route.continue();
+    });
+    await press(page, "Add plant");
+    const id = page.getByLabel("Id", { exact: true });
+    await id.focus();
+    letPropose();
+    await page.waitForFunction(() => document.querySelector<HTMLInputElement>("#new-id")?.value === "1");
+    await page.keyboard.type("5");
+    expect(await id.inputValue()).toBe("5");
+  });
+
   it.each([1, 4])("are added once, even if the answers to the first %d attempts are lost", async (lost) => {
     const { page, stored } = await visit([], look);
     let sent = 0;
