@@ -28,7 +28,7 @@ interface Names {
 function sign({ subject, issuer }: Names, publicKey: string, signingKey: string, extensions: object[]): string {
   const certificate = pki.createCertificate();
   certificate.publicKey = pki.publicKeyFromPem(publicKey);
-  certificate.serialNumber = `00${util.bytesToHex(random.getBytesSync(15))}`;
+  certificate.serialNumber = `01${util.bytesToHex(random.getBytesSync(15))}`;
   certificate.validity.notBefore = new Date(Date.now() - DAY_MS);
   certificate.validity.notAfter = new Date(Date.now() + DAY_MS);
   certificate.setSubject([{ name: "commonName", value: subject }]);
