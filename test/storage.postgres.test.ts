@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { AppError } from "../src/domain/error.ts";
 import { openStorage } from "../src/storage/open.ts";
+import { Writer } from "../src/storage/postgres/writer.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import { describeStorage } from "./storage.contract.ts";
 import { newPostgresDatabase, type PostgresDatabase } from "./support/postgres.ts";
@@ -368,6 +369,30 @@ describe("a group of writes", () => {
     expect(new Set(await Promise.all(insert("Fern")))).toEqual(new Set(["inserted"]));
     expect(new Set(await Promise.all(insert("Fern")))).toEqual(new Set(["repeated"]));
     expect(new Set(await Promise.all(insert("Iris")))).toEqual(new Set(["taken"]));
+  });
+});
+
+describe("the groups of many writes", () => {
+  it("have lengths of which there are nine, and take every write once, those of one id in order", async () => {
+    const groups: number[][] = [];
+    const writer = new Writer<{ id: bigint; turn: number }, number>({
+      maxGroups: 2,
+      timeoutMs: TIMEOUT_MS,
+      onCommit: () => {},
+      commit: async (_, writes) => {
+        groups.push(writes.map(({ turn }) => turn));
+        return writes.map(({ turn }) => turn);
+      },
+    });
+    const turns = Array.from({ length: 1_000 }, (_, turn) => turn);
+    const idOf = (turn: number) => (turn * turn) % 199;
+    const run = (turn: number) => writer.run("ann", { id: BigInt(idOf(turn)), turn });
+    expect(await Promise.all(turns.map(run))).toEqual(turns);
+    expect(groups.map(({ length }) => length).filter((length) => !Number.isInteger(Math.log2(length)))).toEqual([]);
+    for (let id = 0; id < 199; id++) {
+      const ofId = groups.flat().filter((turn) => idOf(turn) === id);
+      expect(ofId).toEqual(turns.filter((turn) => idOf(turn) === id));
+    }
   });
 });
 

@@ -25,10 +25,8 @@ export async function insertPlants(
 ): Promise<(InsertOutcome | undefined)[]> {
   // One order for all: two statements that insert the same ids wait for each other and never deadlock.
   const sorted = inserts.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  // The last row fills up: under DO NOTHING its repeats change nothing.
-  const rows = Array.from({ length: paddedLength(sorted.length) }, (_, n) => sorted[n] ?? sorted.at(-1)) as Insert[];
-  const values = rows.flatMap(({ id, name, tag, idempotencyKey }) => [id, name, tag ?? null, idempotencyKey ?? null]);
-  const inserted = await pool.query<{ id: PlantId }>(insertSql(rows.length), [owner, ...values]);
+  const values = sorted.flatMap(({ id, name, tag, idempotencyKey }) => [id, name, tag ?? null, idempotencyKey ?? null]);
+  const inserted = await pool.query<{ id: PlantId }>(insertSql(sorted.length), [owner, ...values]);
   const insertedIds = new Set(inserted.map(({ id }) => id));
   const met = inserts.filter(({ id, idempotencyKey }) => idempotencyKey !== undefined && !insertedIds.has(id));
   const existing = met.length === 0 ? new Map<PlantId, PlantRow>() : await selectByIds(pool, owner, met);
@@ -61,9 +59,6 @@ function compare({ name, tag, idempotencyKey }: Insert, row: PlantRow | undefine
   const isSame = row.idempotency_key === idempotencyKey && row.name === name && row.tag === (tag ?? null);
   return isSame ? "repeated" : "taken";
 }
-
-/** A power of two: the server prepares nine statements for each connection instead of one for every length. */
-const paddedLength = (length: number): number => 2 ** Math.ceil(Math.log2(length));
 
 const insertSqls = new Map<number, string>();
 
