@@ -22,9 +22,13 @@ export function toPublicError(thrown: unknown): AppError {
   });
 }
 
+/** Most failures in a flood are one and the same, thrown again. */
+const bodies = new WeakMap<AppError, string>();
+
+const bodyOf = ({ code, message }: AppError): string => JSON.stringify({ error: ERRORS[code].number, message });
+
 /** The one shape of every failure: `Error` as JSON, with the headers that go with its code. */
 export function errorResponse(call: Pick<Call, "requestId" | "headers">, error: AppError): Response {
-  const { number } = ERRORS[error.code];
-  const body = JSON.stringify({ error: number, message: error.message });
-  return json(call, statusOf(number), body, error instanceof HttpError ? error.headers : RETRY_LATER[error.code]);
+  const headers = error instanceof HttpError ? error.headers : RETRY_LATER[error.code];
+  return json(call, statusOf(ERRORS[error.code].number), bodies.getOrInsertComputed(error, bodyOf), headers);
 }
