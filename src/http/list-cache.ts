@@ -7,6 +7,9 @@ const CHARACTERS_PER_ANSWER = 512;
 /** A longer body is sooner built again than it pushes out a thousand others. */
 const MAX_BODY_CHARACTERS = 64 * 1024;
 
+/** Lists that were asked for once, remembered by their addresses; beyond, these are forgotten. */
+const MAX_ASKED_ONCE = 1_000;
+
 /** A list as it was answered. */
 interface Answered {
   readonly revision: number;
@@ -16,10 +19,12 @@ interface Answered {
 
 /**
  * The bodies of short lists, to be answered again for as long as the owner's plants have the same revision. Nothing
- * in here is ever stale: the revision changes before a write is answered (see `Storage.revision`).
+ * in here is ever stale: the revision changes before a write is answered (see `Storage.revision`). A body is kept from
+ * the second time on that its list is built: who walks through all plants asks for each page once.
  */
 export class ListCache {
   readonly #answers = new Map<string, Answered>();
+  readonly #askedOnce = new Set<string>();
   #characters = 0;
 
   get(owner: Owner, url: string, revision: number): Answered | undefined {
@@ -31,12 +36,20 @@ export class ListCache {
   set(owner: Owner, url: string, answered: Answered): void {
     if (answered.body.length > MAX_BODY_CHARACTERS) return;
     const key = keyOf(owner, url);
+    if (!this.#answers.has(key) && !this.#wasAskedBefore(key)) return;
     this.#characters += sizeOf(key, answered) - sizeOf(key, this.#answers.get(key));
     if (this.#characters > MAX_CHARACTERS) {
       this.#answers.clear();
       this.#characters = sizeOf(key, answered);
     }
     this.#answers.set(key, answered);
+  }
+
+  #wasAskedBefore(key: string): boolean {
+    if (this.#askedOnce.delete(key)) return true;
+    if (this.#askedOnce.size === MAX_ASKED_ONCE) this.#askedOnce.clear();
+    this.#askedOnce.add(key);
+    return false;
   }
 }
 
