@@ -34,16 +34,17 @@ export class RateLimiter {
   }
 
   /**
-   * Counts one more for `key` at the time `nowMs`, of a clock that never goes back.
-   * @throws HttpError `too_many_requests` when its quota is used up, with when to try again
+   * Counts one more for `key` at the time `nowMs`, of a clock that never goes back. When its quota is used up, counts
+   * nothing and returns `too_many_requests`, with when to try again.
    */
-  take(key: string, nowMs: number): void {
+  take(key: string, nowMs: number): HttpError | undefined {
     const wholeAtMs = Math.max(this.#wholeAtMs.get(key) ?? 0, nowMs) + this.#intervalMs;
     const waitMs = wholeAtMs - nowMs - this.#quota.windowMs;
     // What rounding leaves over is no reason to wait.
-    if (waitMs > 0.001) throw this.#refusal(Math.ceil(waitMs / 1_000));
+    if (waitMs > 0.001) return this.#refusal(Math.ceil(waitMs / 1_000));
     if (this.#wholeAtMs.size >= MAX_KEYS) this.#wholeAtMs.clear();
     this.#wholeAtMs.set(key, wholeAtMs);
+    return undefined;
   }
 
   /** With the header fields of draft-ietf-httpapi-ratelimit-headers-11. */

@@ -1,5 +1,6 @@
 import { AppError, ERRORS, statusOf } from "../domain/error.ts";
-import { Gate, type GateOptions } from "./auth.ts";
+import type { Scope } from "../domain/token.ts";
+import { type Admission, Gate, type GateOptions } from "./auth.ts";
 import { type Call, requestIdOf } from "./call.ts";
 import { commonHeaders, type HeaderFields, isPreflight, preflight } from "./common-headers.ts";
 import { errorResponse, HttpError, toPublicError } from "./errors.ts";
@@ -110,40 +111,45 @@ export class HttpServer {
     this.#requestCount++;
     const call = new ServedCall(request, this.#headersOf(request), this.#options.onAnswer);
     this.#turn.count(call.startedMs);
-    let response: Response;
+    let response: Response | undefined;
     let error: AppError | undefined;
     try {
       const route = this.#find(call, methods);
       call.operation = route.operation;
       if (route.scope !== undefined) {
-        const access = this.#gate.admit(request, route.scope, call.startedMs);
-        call.owner = (access instanceof Promise ? await access : access).owner;
+        const admission = this.#admit(call, route.scope);
+        const access = admission instanceof Promise ? await admission : admission;
+        if (access instanceof AppError) error = access;
+        else call.owner = access.owner;
       }
-      const answer = route.handle(call);
-      response = answer instanceof Promise ? await answer : answer;
+      if (error === undefined) {
+        const answer = route.handle(call);
+        response = answer instanceof Promise ? await answer : answer;
+      }
     } catch (thrown) {
       error = toPublicError(thrown);
-      response = errorResponse(call, error);
     }
+    response ??= errorResponse(call, error as AppError);
     if (this.#turn.isLate(call.startedMs)) await this.#turn.end;
     if (this.#isDraining) response.headers.set("Connection", "close");
     call.report(response.status, error, false);
     return response;
   }
 
-  #find({ request, headers, startedMs }: ServedCall, methods: Methods): Pick<Route, "operation" | "scope" | "handle"> {
+  #find({ request, headers }: ServedCall, methods: Methods): Pick<Route, "operation" | "scope" | "handle"> {
     const { method } = request;
     const route = methods.get(method === "HEAD" ? "GET" : method);
-    if (route !== undefined) {
-      // Whoever asks whether the server lives is told that it does.
-      if (route.scope === undefined) return route;
-      if (this.#listener.pendingRequests <= MAX_REQUESTS && !this.#turn.isHopeless(startedMs)) return route;
-      throw TOO_BUSY;
-    }
+    if (route !== undefined) return route;
     if (methods.size === 0) throw new AppError("path_not_found", "there is nothing at this path: see /docs");
     const allowed = [...methods.keys()].flatMap((each) => (each === "GET" ? ["GET", "HEAD"] : [each])).join(", ");
     if (isPreflight(request, headers)) return preflight(allowed);
     throw new HttpError("method_not_allowed", `use ${allowed} here`, { Allow: allowed });
+  }
+
+  /** Not asked where no token is needed: whoever asks whether the server lives is told so, however busy it is. */
+  #admit({ request, startedMs }: ServedCall, scope: Scope): Admission | Promise<Admission> {
+    const isTooBusy = this.#listener.pendingRequests > MAX_REQUESTS || this.#turn.isHopeless(startedMs);
+    return isTooBusy ? TOO_BUSY : this.#gate.admit(request, scope, startedMs);
   }
 }
 
