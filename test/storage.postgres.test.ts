@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "bun:test";
+import { afterAll, beforeAll, describe, expect, it, spyOn } from "bun:test";
 import { AppError } from "../src/domain/error.ts";
 import { openStorage } from "../src/storage/open.ts";
 import { Writer } from "../src/storage/postgres/writer.ts";
@@ -330,8 +330,9 @@ describe("a group of writes", () => {
   beforeAll(async () => {
     database = await newPostgresDatabase();
     storage = await open(database.url);
-    await database.query(`CREATE SEQUENCE attempts;
+    await database.query(`CREATE SEQUENCE attempts; CREATE SEQUENCE inserts START 0 MINVALUE 0;
       CREATE FUNCTION judge() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        PERFORM nextval('inserts');
         IF NEW.name = 'Hemlock' THEN RAISE EXCEPTION 'no'; END IF;
         IF NEW.name = 'Nettle' THEN RAISE EXCEPTION 'again' USING ERRCODE = '40001'; END IF;
         IF NEW.name = 'Sage' AND nextval('attempts') < 4 THEN RAISE EXCEPTION 'again' USING ERRCODE = '40P01'; END IF;
@@ -361,6 +362,28 @@ describe("a group of writes", () => {
     expect(await storage.insertPlant("ann", { id: 5n, name: "Sage" }, undefined)).toBe("inserted");
     const failure = await storage.insertPlant("ann", { id: 6n, name: "Nettle" }, undefined).catch((error) => error);
     expect(failure).toMatchObject({ name: "AppError", code: "unavailable" });
+  });
+
+  it("that meets a taken id is sent again, and for a minute the next ones expect it and are not", async () => {
+    const insertsOf = async (id: bigint) => {
+      const inserts = async () => {
+        const [row] = await database.query<{ count: number }>("SELECT last_value::int AS count FROM inserts");
+        return Number(row?.count);
+      };
+      const before = await inserts();
+      return [await storage.insertPlant("dan", { id, name: "Basil" }, undefined), (await inserts()) - before];
+    };
+    expect(await insertsOf(1n)).toEqual(["inserted", 1]);
+    expect(await insertsOf(1n)).toEqual(["taken", 2]);
+    expect(await insertsOf(1n)).toEqual(["taken", 1]);
+    const nowMs = performance.now();
+    const clock = spyOn(performance, "now").mockReturnValue(nowMs + 59_000);
+    expect(await insertsOf(1n)).toEqual(["taken", 1]);
+    expect(await insertsOf(2n)).toEqual(["inserted", 1]);
+    clock.mockReturnValue(nowMs + 60_000);
+    expect(await insertsOf(1n)).toEqual(["taken", 2]);
+    expect(await insertsOf(3n)).toEqual(["inserted", 1]);
+    clock.mockRestore();
   });
 
   it("tells every one of four thousand its own result", async () => {

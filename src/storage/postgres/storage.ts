@@ -17,7 +17,7 @@ import { Pool } from "./pool.ts";
 import { Reader } from "./reader.ts";
 import { TokenReader } from "./token-reader.ts";
 import { Writer } from "./writer.ts";
-import { type Insert, insertPlants, removePlants } from "./writes.ts";
+import { type Insert, Inserter, removePlants } from "./writes.ts";
 
 /** Which server, and how much of it. */
 export interface PostgresOptions extends ServerOptions {
@@ -80,10 +80,8 @@ class PostgresStorage implements Storage {
     this.#tokens = new TokenReader(this.#reads);
     this.#writes = new Pool(options, writeConnections);
     const shared = { maxGroups: writeConnections, timeoutMs: options.queryTimeoutMs, onCommit: options.onCommit };
-    this.#inserts = new Writer({
-      ...shared,
-      commit: (owner, inserts) => insertPlants(this.#writes, owner, inserts),
-    });
+    const inserter = new Inserter(this.#writes);
+    this.#inserts = new Writer({ ...shared, commit: (owner, inserts) => inserter.insert(owner, inserts) });
     this.#removals = new Writer({
       ...shared,
       commit: (owner, removals) =>

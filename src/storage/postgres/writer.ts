@@ -138,8 +138,8 @@ export class Writer<Write extends { readonly id: PlantId }, Result> {
 
 /**
  * The next group of a queue and what stays; writes that ran out of time while they waited are in neither. The length of
- * a group is a power of two, so that the server prepares nine statements for each connection instead of one for every
- * length.
+ * a group is a power of two, so that the server prepares nine statements of a kind for each connection instead of one
+ * for every length.
  */
 function split<Write extends { readonly id: PlantId }, Result>(queue: readonly Pending<Write, Result>[]) {
   const ids = new Set<PlantId>();
