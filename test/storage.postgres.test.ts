@@ -377,14 +377,41 @@ describe("a group of writes", () => {
     expect(await insertsOf(1n)).toEqual(["taken", 2]);
     expect(await insertsOf(1n)).toEqual(["taken", 1]);
     const nowMs = performance.now();
-    const clock = spyOn(performance, "now").mockReturnValue(nowMs + 59_000);
-    expect(await insertsOf(1n)).toEqual(["taken", 1]);
-    expect(await insertsOf(2n)).toEqual(["inserted", 1]);
-    clock.mockReturnValue(nowMs + 60_000);
-    expect(await insertsOf(1n)).toEqual(["taken", 2]);
-    expect(await insertsOf(3n)).toEqual(["inserted", 1]);
-    clock.mockRestore();
+    const clock = spyOn(performance, "now");
+    try {
+      clock.mockReturnValue(nowMs + 30_000);
+      expect(await insertsOf(1n)).toEqual(["taken", 1]);
+      expect(await insertsOf(2n)).toEqual(["inserted", 1]);
+      clock.mockReturnValue(nowMs + 60_000);
+      expect(await insertsOf(1n)).toEqual(["taken", 2]);
+      expect(await insertsOf(3n)).toEqual(["inserted", 1]);
+      clock.mockReturnValue(nowMs + 120_000);
+      expect(await insertsOf(4n)).toEqual(["inserted", 1]);
+    } finally {
+      clock.mockRestore();
+    }
   });
+
+  it("that meets a taken id tells every member its own result", () =>
+    withStorage(async (storage) => {
+      const insert = (id: bigint, key?: string) => storage.insertPlant("ann", { id, name: "Fern" }, key);
+      await insert(1n, "k");
+      await insert(2n);
+      const group = [insert(4n), insert(1n, "k"), insert(3n, "l"), insert(2n, "k")];
+      expect(await Promise.all(group)).toEqual(["inserted", "repeated", "inserted", "taken"]);
+      expect((await storage.selectPlants("ann", { limit: 9 })).map(({ id }) => id)).toEqual([1n, 2n, 3n, 4n]);
+    }));
+
+  it("that meets a taken id is no matter to what shares its connection", () =>
+    withDatabase(async (database) => {
+      const storage = await openStorage(database.url, { forServer: true, poolSize: 2, queryTimeoutMs: 5_000 });
+      const plant = { id: 1n, name: "Fern" };
+      for (const owner of ["ann", "bob"]) await storage.insertPlant(owner, plant, undefined);
+      const writes = [storage.insertPlant("ann", plant, undefined), storage.removePlant("bob", 1n)];
+      expect(await Promise.all<unknown>(writes)).toEqual(["taken", true]);
+      expect(await storage.insertPlant("bob", plant, undefined)).toBe("inserted");
+      await storage.close();
+    }));
 
   it("tells every one of four thousand its own result", async () => {
     const ids = Array.from({ length: 4_000 }, (_, n) => BigInt(n));

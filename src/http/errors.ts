@@ -22,7 +22,7 @@ export function toPublicError(thrown: unknown): AppError {
   });
 }
 
-/** Most failures in a flood are one and the same, thrown again. */
+/** Most failures in a flood are one and the same, answered again. */
 const bodies = new WeakMap<AppError, string>();
 
 const bodyOf = ({ code, message }: AppError): string => JSON.stringify({ error: ERRORS[code].number, message });

@@ -7,8 +7,8 @@ const CHARACTERS_PER_ANSWER = 512;
 /** A longer body is sooner built again than it pushes out a thousand others. */
 const MAX_BODY_CHARACTERS = 64 * 1024;
 
-/** Lists that were asked for once, remembered by their addresses; beyond, these are forgotten. */
-const MAX_ASKED_ONCE = 1_000;
+/** Lists that were asked for once, remembered by a checksum, as many as there can be answers; beyond, none is known. */
+const MAX_ASKED_ONCE = 4_096;
 
 /** A list as it was answered. */
 interface Answered {
@@ -24,7 +24,7 @@ interface Answered {
  */
 export class ListCache {
   readonly #answers = new Map<string, Answered>();
-  readonly #askedOnce = new Set<string>();
+  readonly #askedOnce = new Set<number>();
   #characters = 0;
 
   get(owner: Owner, url: string, revision: number): Answered | undefined {
@@ -45,10 +45,12 @@ export class ListCache {
     this.#answers.set(key, answered);
   }
 
+  /** Two lists of one checksum do no harm: a body is then kept a time too early. */
   #wasAskedBefore(key: string): boolean {
-    if (this.#askedOnce.delete(key)) return true;
+    const checksum = Bun.hash.crc32(key);
+    if (this.#askedOnce.delete(checksum)) return true;
     if (this.#askedOnce.size === MAX_ASKED_ONCE) this.#askedOnce.clear();
-    this.#askedOnce.add(key);
+    this.#askedOnce.add(checksum);
     return false;
   }
 }

@@ -40,7 +40,7 @@ export interface Answer {
 
 type Methods = ReadonlyMap<string, Route>;
 
-/** The HTTP listener: finds the route of each request, lets it in, and turns whatever is thrown into an answer. */
+/** The HTTP listener: finds the route of each request, lets it in, and turns whatever fails into an answer. */
 export class HttpServer {
   readonly #options: ServerOptions;
   readonly #listener: Listener;
@@ -118,9 +118,9 @@ export class HttpServer {
       call.operation = route.operation;
       if (route.scope !== undefined) {
         const admission = this.#admit(call, route.scope);
-        const access = admission instanceof Promise ? await admission : admission;
-        if (access instanceof AppError) error = access;
-        else call.owner = access.owner;
+        const admitted = admission instanceof Promise ? await admission : admission;
+        if (admitted instanceof AppError) error = admitted;
+        else call.owner = admitted.owner;
       }
       if (error === undefined) {
         const answer = route.handle(call);

@@ -22,7 +22,7 @@ describe("the cache of list bodies", () => {
     const cache = new ListCache();
     cache.set("a", "/plants", answered(1));
     expect(cache.get("a", "/plants", 1)).toBeUndefined();
-    for (let index = 0; index < 1_000; index++) cache.set("a", `/plants?x=${index}`, answered(1));
+    for (let index = 0; index < 4_096; index++) cache.set("a", `/plants?x=${index}`, answered(1));
     cache.set("a", "/plants", answered(1));
     expect(cache.get("a", "/plants", 1)).toBeUndefined();
     cache.set("a", "/plants", answered(1));
