@@ -15,7 +15,7 @@ const FEW_CONNECTIONS = 64;
 const SLOW_CLIENTS = 1_000;
 /** Plants in the store before the floods: the lists are of these. */
 const PLANTS = 50_000;
-const ROUNDS = 5;
+const ROUNDS = 9;
 const TICKS_A_SECOND = 100;
 const MAIN = join(import.meta.dir, "../src/main.ts");
 
