@@ -36,8 +36,9 @@ export class ListCache {
   set(owner: Owner, url: string, answered: Answered): void {
     if (answered.body.length > MAX_BODY_CHARACTERS) return;
     const key = keyOf(owner, url);
-    if (!this.#answers.has(key) && !this.#wasAskedBefore(key)) return;
-    this.#characters += sizeOf(key, answered) - sizeOf(key, this.#answers.get(key));
+    const known = this.#answers.get(key);
+    if (known === undefined && !this.#wasAskedBefore(key)) return;
+    this.#characters += sizeOf(key, answered) - sizeOf(key, known);
     if (this.#characters > MAX_CHARACTERS) {
       this.#answers.clear();
       this.#characters = sizeOf(key, answered);

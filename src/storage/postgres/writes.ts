@@ -61,14 +61,15 @@ export class Inserter {
   /** The ids that were free, and are now those of the new plants. */
   async #insertRows(values: unknown[], length: number): Promise<PlantId[]> {
     const send = async (sql: string) => (await this.#pool.query<{ id: PlantId }>(sql, values)).map(({ id }) => id);
-    if (performance.now() < this.#waryUntilMs) return await send(freeSql(length));
-    try {
-      return await send(allSql(length));
-    } catch (error) {
-      if (sqlState((error as Error).cause) !== UNIQUE_VIOLATION) throw error;
-      this.#waryUntilMs = performance.now() + WARY_MS;
-      return await send(freeSql(length));
+    if (performance.now() >= this.#waryUntilMs) {
+      try {
+        return await send(allSql(length));
+      } catch (error) {
+        if (sqlState((error as Error).cause) !== UNIQUE_VIOLATION) throw error;
+        this.#waryUntilMs = performance.now() + WARY_MS;
+      }
     }
+    return await send(freeSql(length));
   }
 }
 
