@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
+import { join } from "node:path";
 import { makeCertificate, nameShownBy } from "./support/certificates.ts";
 import { newPostgresDatabase, type PostgresDatabase } from "./support/postgres.ts";
 import { createToken, figuresOf, type Program, run } from "./support/program.ts";
@@ -172,18 +173,21 @@ describe("several workers", () => {
       const program = await start(2);
       const name = new URL(database.url).pathname.slice(1);
       const endings = () => program.log().filter(({ endedWorker }) => endedWorker === 1);
-      await other.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
-      const first = pidOf(program, 1);
-      process.kill(first, "SIGKILL");
       const figures = async () => (await fetch(`${program.adminUrl}/metrics`)).status;
-      await until(
-        async () => [await figures(), endings().length],
-        ([status, count]) => {
-          expect(status).toBe(200);
-          return count === 4;
-        },
-      );
-      await other.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+      const first = pidOf(program, 1);
+      try {
+        await other.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+        process.kill(first, "SIGKILL");
+        await until(
+          async () => [await figures(), endings().length],
+          ([status, count]) => {
+            expect(status).toBe(200);
+            return count === 4;
+          },
+        );
+      } finally {
+        await other.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+      }
       await until(
         () => pidOf(program, 1),
         (pid) => pid !== first,
@@ -218,6 +222,13 @@ describe("several workers", () => {
     },
     TIMEOUT_MS,
   );
+
+  it("that have hung up and are not gone yet have no figures", async () => {
+    const script = join(import.meta.dir, "faults/silent-worker.ts");
+    const { stdout, stderr } = Bun.spawn([process.execPath, script], { stderr: "pipe" });
+    const said = await Promise.all([stdout, stderr].map((each) => new Response(each).text()));
+    expect(said).toEqual(['["none","none"]\n', ""]);
+  });
 });
 
 describe("a stop signal to a supervisor", () => {

@@ -104,14 +104,23 @@ export class WorkerProcess {
     const { promise, resolve } = Promise.withResolvers<Figures | undefined>();
     const timer = setTimeout(resolve, FIGURES_TIMEOUT_MS);
     this.#tell = resolve;
-    const { exitCode, signalCode } = this.#child;
-    if (this.#isReady && exitCode === null && signalCode === null) this.#child.send(ASK_FOR_FIGURES);
-    else resolve(undefined);
+    if (!this.#ask()) resolve(undefined);
     this.#asking = promise.finally(() => {
       clearTimeout(timer);
       this.#asking = undefined;
     });
     return this.#asking;
+  }
+
+  /** Whether it can be asked: before it is ready it does not listen, and sending fails from when it hangs up. */
+  #ask(): boolean {
+    if (!this.#isReady) return false;
+    try {
+      this.#child.send(ASK_FOR_FIGURES);
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   /** Lets it finish what it has accepted. Before it takes requests, that is nothing. */

@@ -1,0 +1,16 @@
+/**
+ * A supervisor with one worker that says that it is ready, hangs up and lives on. Prints the figures that the
+ * supervisor gets from it, asked twice: while the line may still be open, and after that.
+ */
+import { WorkerProcess } from "../../src/cli/worker.ts";
+
+if (process.send !== undefined) {
+  process.send({ ready: {} }, undefined, undefined, () => process.disconnect?.());
+  setTimeout(() => {}, 10_000);
+} else {
+  const worker = new WorkerProcess(1, 0, process.stderr);
+  await worker.ready;
+  console.log(JSON.stringify([(await worker.figures()) ?? "none", (await worker.figures()) ?? "none"]));
+  worker.kill();
+  await worker.ended;
+}
