@@ -7,6 +7,11 @@ import type { Storage } from "./storage/storage.ts";
 const CHUNK_LENGTH = 500;
 /** What is left of that for each of many long lists: less would be more effort than plants. */
 const MIN_CHUNK_LENGTH = 25;
+/**
+ * Chunks of one long list before it is the next one's turn. A garbage collection looks at all that has changed since the
+ * last: were it a bit of every list, nobody's requests would be answered meanwhile (p99 3 ms instead of 1, measured 2026-11).
+ */
+const CHUNKS_IN_A_ROW = 20;
 /** A page is gathered in memory before it is answered, and ends early when it comes to so many characters. */
 const MAX_PAGE_CHARACTERS = 4 * 1024 * 1024;
 /** What a plant counts for besides its name and tag. */
@@ -62,7 +67,7 @@ export class App {
     const plants: NewPlant[] = [];
     let after = filter.after;
     let characters = 0;
-    for (;;) {
+    for (let chunks = 1; ; chunks++) {
       const wanted = Math.min(limit - plants.length, CHUNK_LENGTH);
       const chunk = await this.#storage.selectPlants(owner, { ...filter, after, limit: wanted + 1 });
       const isLast = chunk.length <= wanted;
@@ -72,7 +77,7 @@ export class App {
       after = plants.at(-1)?.id as PlantId;
       characters += chunk.reduce((sum, { name, tag = "" }) => sum + name.length + tag.length + CHARACTERS_PER_PLANT, 0);
       if (plants.length === limit || characters > MAX_PAGE_CHARACTERS) return { plants, next: after };
-      await nextTurn();
+      await nextTurn(chunks);
     }
   }
 
@@ -83,8 +88,9 @@ export class App {
    */
   async *listAll(owner: Owner, filter: PlantFilter): AsyncGenerator<Page, void> {
     let { after } = filter;
+    let chunks = 0;
     do {
-      await nextTurn();
+      await nextTurn(chunks++);
       const page = await this.listPage(owner, { ...filter, after }, chunkLength());
       after = page.next;
       yield page;
@@ -92,16 +98,18 @@ export class App {
   }
 }
 
-/** Long lists that wait to go on. */
+/** Long lists that wait to go on, in the order of their turns. */
 const waiting: (() => void)[] = [];
 
 /**
- * Resolves when it is a long list's turn to go on: one of them is let go in each turn of the event loop, so that all
- * other requests wait for one chunk at most, however many long lists there are.
+ * Resolves when it is the turn of a long list that has had so many chunks: one of them is let go in each turn of the
+ * event loop, so that all other requests wait for one chunk at most, however many long lists there are.
  */
-function nextTurn(): Promise<void> {
+function nextTurn(chunks: number): Promise<void> {
   return new Promise((resolve) => {
-    if (waiting.push(resolve) === 1) setImmediate(letOneGoOn);
+    const isInARow = chunks % CHUNKS_IN_A_ROW !== 0;
+    const length = isInARow ? waiting.unshift(resolve) : waiting.push(resolve);
+    if (length === 1) setImmediate(letOneGoOn);
   });
 }
 

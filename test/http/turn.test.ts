@@ -1,7 +1,9 @@
 import { afterEach, describe, expect, it, mock, spyOn } from "bun:test";
 import { connect } from "node:net";
+import { App } from "../../src/app.ts";
 import { NAME_MAX_LENGTH } from "../../src/domain/plant.ts";
 import { Turn } from "../../src/http/turn.ts";
+import type { Storage } from "../../src/storage/storage.ts";
 import { track } from "../support/program.ts";
 import { newOwner, plantAll, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -147,6 +149,26 @@ describe("long lists", () => {
     const lengths = (await Promise.all(lists)).map((list) => (list as unknown[]).length);
     expect(lengths).toEqual([...Array(20).fill(3_000), ...Array(20).fill(2_500)]);
     await service.stop();
+  });
+});
+
+describe("long lists that go on at once", () => {
+  it("have twenty chunks in a row, one after the other", async () => {
+    const owners = ["ann", "bob", "eve"];
+    const taken: string[] = [];
+    const app = new App({
+      async selectPlants(owner, { after = 0n, limit }) {
+        taken.push(owner);
+        return Array.from({ length: limit }, (_, n) => ({ id: after + BigInt(n) + 1n, name: "x" }));
+      },
+    } as Storage);
+    const lists = owners.map(async (owner) => {
+      let pages = 0;
+      for await (const _ of app.listAll(owner, {})) if (++pages === 60) return;
+    });
+    await Promise.all(lists);
+    const expected = Array.from({ length: 3 }, () => owners.flatMap((owner) => Array<string>(20).fill(owner)));
+    expect(taken).toEqual(expected.flat());
   });
 });
 
