@@ -150,10 +150,8 @@ describe("long lists", () => {
     expect(lengths).toEqual([...Array(20).fill(3_000), ...Array(20).fill(2_500)]);
     await service.stop();
   });
-});
 
-describe("long lists that go on at once", () => {
-  it("have twenty chunks in a row, one after the other", async () => {
+  it("that go on at once have twenty chunks in a row, one after the other", async () => {
     const owners = ["ann", "bob", "eve"];
     const taken: string[] = [];
     const app = new App({
