@@ -16,6 +16,10 @@ const SLOW_CLIENTS = 1_000;
 /** Plants in the store before the floods: the lists are of these. */
 const PLANTS = 50_000;
 const ROUNDS = 9;
+const WAVES = 3;
+const WAVE_SECONDS = 2;
+/** For what a wave has left to be answered. */
+const WAVE_ENDS_MS = 300;
 const TICKS_A_SECOND = 100;
 const MAIN = join(import.meta.dir, "../src/main.ts");
 
@@ -129,6 +133,12 @@ async function spin(seconds: number, act: (elapsedSeconds: number) => void): Pro
 }
 
 const newTally = (seconds: number): Tally => ({ seconds, goodMs: [], refusedMs: [], strange: 0 });
+const together = (tallies: readonly Tally[]): Tally => ({
+  seconds: tallies.reduce((sum, { seconds }) => sum + seconds, 0),
+  goodMs: tallies.flatMap(({ goodMs }) => goodMs),
+  refusedMs: tallies.flatMap(({ refusedMs }) => refusedMs),
+  strange: tallies.reduce((sum, { strange }) => sum + strange, 0),
+});
 const goodput = ({ goodMs, seconds }: Tally): number => goodMs.length / seconds;
 const p99 = (times: readonly number[]): number => times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? 0;
 
@@ -137,15 +147,26 @@ type Figures = Record<string, readonly [figure: number, isKept?: (median: number
 
 const isNone = (count: number): boolean => count === 0;
 
-/** Requests of one kind at three times the rate at which they can be answered, then at half of it. */
+/**
+ * Requests of one kind at three times the rate at which they can be answered, then at half of it. That rate is measured
+ * before each of several waves, because the speed of a machine can be another one a second later.
+ */
 async function flood(kind: string, request: () => string): Promise<Figures> {
   const few = await Clients.open(FEW_CONNECTIONS, request);
   await few.saturate(1);
-  const most = goodput(await few.saturate(3));
-  const before = await calmP99(few, most / 2);
+  const before = await calmP99(few, goodput(await few.saturate(1)) / 2);
   const many = await Clients.open(CONNECTIONS, request);
-  const during = await many.offer(most * 3, 5);
+  const mosts: Tally[] = [];
+  const waves: Tally[] = [];
+  for (let wave = 0; wave < WAVES; wave++) {
+    const most = await few.saturate(1);
+    mosts.push(most);
+    waves.push(await many.offer(goodput(most) * 3, WAVE_SECONDS));
+    await Bun.sleep(WAVE_ENDS_MS);
+  }
   many.close();
+  const most = goodput(together(mosts));
+  const during = together(waves);
   let recoveredSeconds = 0;
   for (let isCalm = false; !isCalm && recoveredSeconds < 10; ) {
     const { goodMs, refusedMs } = await few.offer(most / 2, 0.5);

@@ -1,13 +1,15 @@
 /** Requests after which a turn is watched: most turns are over before, and cost nothing. */
 const WATCHED_AFTER = 20;
 /** A turn that takes longer is late. */
-const LATE_MS = 25;
+const LATE_MS = 15;
 /** How long turns must be late before requests are refused: a pause or a burst is no overload. */
 const PATIENCE_MS = 50;
 /** How long no turn must be late before that begins anew: in a flood one may now and then be in time. */
 const CALM_MS = 50;
+/** So many clients may all ask for what takes long: they only wait for each other, and none is refused. */
+const CROWD = 128;
 /** Where as many are answered before the turn is late, one more costs little more to answer than to refuse. */
-const MANY = 500;
+const MANY = 300;
 
 /**
  * The turn of the event loop that is on. As long as more than a thousand connections have something to read, Bun goes
@@ -18,6 +20,7 @@ export class Turn {
   #requests = 0;
   /** Of these, how many there were when the turn was found to be late. */
   #requestsInTime: number | undefined;
+  #requestsInLastTurn = 0;
   #watchedSinceMs = 0;
   #lateSinceMs = Number.POSITIVE_INFINITY;
   #lateUntilMs = 0;
@@ -39,9 +42,10 @@ export class Turn {
     return true;
   }
 
-  /** Whether the server is so far behind, and has been for a while, that a request had better be refused at once. */
+  /** Whether so many have been waiting for so long that a request had better be refused at once. */
   isHopeless(nowMs: number): boolean {
-    return this.isLate(nowMs) && Number(this.#requestsInTime) < MANY && nowMs - this.#lateSinceMs > PATIENCE_MS;
+    if (!this.isLate(nowMs) || nowMs - this.#lateSinceMs <= PATIENCE_MS) return false;
+    return Number(this.#requestsInTime) < MANY && Math.max(this.#requests, this.#requestsInLastTurn) > CROWD;
   }
 
   /** Resolves when the turn is over. */
@@ -56,6 +60,7 @@ export class Turn {
       this.#lateSinceMs = Math.min(this.#lateSinceMs, this.#watchedSinceMs);
       this.#lateUntilMs = nowMs;
     }
+    this.#requestsInLastTurn = this.#requests;
     this.#requests = 0;
     this.#requestsInTime = undefined;
     this.#end?.resolve();

@@ -45,9 +45,9 @@ describe("a turn of the event loop", () => {
     const { turn, isLate, count, pass } = startTurn();
     for (const requests of [1_000, 20]) {
       count(requests);
-      pass(25);
+      pass(15);
       expect(isLate()).toBe(false);
-      pass(0.1);
+      pass(1);
       expect(isLate()).toBe(true);
       await turn.end;
       expect(isLate()).toBe(false);
@@ -64,8 +64,8 @@ describe("a turn of the event loop", () => {
     /** Turns that take as long as the test says, and what is found of each. */
     function startTurns() {
       const { turn, isLate, isHopeless, count, pass } = startTurn();
-      const take = async (ms: number) => {
-        count(20);
+      const take = async (ms: number, requests = 129) => {
+        count(requests);
         pass(ms);
         const seen = [isLate(), isHopeless()];
         await turn.end;
@@ -77,7 +77,7 @@ describe("a turn of the event loop", () => {
     it("only when turns were late for a while", async () => {
       const { take, pass } = startTurns();
       for (let round = 0; round < 2; round++) {
-        expect(await take(20)).toEqual(ON_TIME);
+        expect(await take(15)).toEqual(ON_TIME);
         expect(await take(2_000)).toEqual(LATE);
         for (let n = 0; n < 5; n++) expect(await take(30)).toEqual(HOPELESS);
         pass(50.1);
@@ -87,8 +87,16 @@ describe("a turn of the event loop", () => {
     it("also when one among them was in time", async () => {
       const { take } = startTurns();
       for (let n = 0; n < 2; n++) expect(await take(26)).toEqual(n === 0 ? LATE : HOPELESS);
-      expect(await take(20)).toEqual(ON_TIME);
+      expect(await take(15)).toEqual(ON_TIME);
       expect(await take(26)).toEqual(HOPELESS);
+    });
+
+    it("only when so many come that some wait for more than each other, in this turn or in the last", async () => {
+      const { take } = startTurns();
+      for (let n = 0; n < 5; n++) expect(await take(2_000, 128)).toEqual(LATE);
+      expect(await take(30, 129)).toEqual(HOPELESS);
+      expect(await take(30, 128)).toEqual(HOPELESS);
+      expect(await take(30, 128)).toEqual(LATE);
     });
 
     it("never because of a turn that is long over", async () => {
@@ -100,12 +108,12 @@ describe("a turn of the event loop", () => {
   });
 
   it.each([
-    [499, true],
-    [500, false],
+    [299, true],
+    [300, false],
   ])("is hopeless only when it had answered few before it was late: %d, and %p", async (requests, expected) => {
     const { turn, isLate, isHopeless, count, pass } = startTurn();
     for (let n = 0; n < 3; n++) {
-      count(20);
+      count(129);
       pass(50);
       expect(isLate()).toBe(true);
       await turn.end;
