@@ -161,13 +161,15 @@ async function flood(kind: string, request: () => string): Promise<Figures> {
   for (let wave = 0; wave < WAVES; wave++) {
     const most = await few.saturate(1);
     mosts.push(most);
-    waves.push(await many.offer(goodput(most) * 3, WAVE_SECONDS));
+    const wave = await many.offer(goodput(most) * 3, WAVE_SECONDS);
+    const { length: answeredInTime } = wave.goodMs;
     await Bun.sleep(WAVE_ENDS_MS);
+    waves.push({ ...wave, goodMs: wave.goodMs.slice(0, answeredInTime) });
   }
   many.close();
   const most = goodput(together(mosts));
   const during = together(waves);
-  let recoveredSeconds = 0;
+  let recoveredSeconds = WAVE_ENDS_MS / 1_000;
   for (let isCalm = false; !isCalm && recoveredSeconds < 10; ) {
     const { goodMs, refusedMs } = await few.offer(most / 2, 0.5);
     recoveredSeconds += 0.5;

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { makeCertificate, nameShownBy } from "./support/certificates.ts";
 import { newPostgresDatabase, type PostgresDatabase } from "./support/postgres.ts";
-import { createToken, figuresOf, type Program, run } from "./support/program.ts";
+import { createToken, figuresOf, type Program, run, track } from "./support/program.ts";
 import { temporaryFolder } from "./support/service.ts";
 import { startPrograms } from "./support/started.ts";
 import { until } from "./support/until.ts";
@@ -225,7 +225,7 @@ describe("several workers", () => {
 
   it("that have hung up and are not gone yet have no figures", async () => {
     const script = join(import.meta.dir, "faults/silent-worker.ts");
-    const { stdout, stderr } = Bun.spawn([process.execPath, script], { stderr: "pipe" });
+    const { stdout, stderr } = track(Bun.spawn([process.execPath, script], { stdout: "pipe", stderr: "pipe" }));
     const said = await Promise.all([stdout, stderr].map((each) => new Response(each).text()));
     expect(said).toEqual(['["none","none"]\n', ""]);
   });

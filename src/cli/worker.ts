@@ -112,7 +112,7 @@ export class WorkerProcess {
     return this.#asking;
   }
 
-  /** Whether it can be asked: before it is ready it does not listen, and sending fails from when it hangs up. */
+  /** Asks for its figures; `false` when that is no use: it is not ready, or has hung up, so that sending fails. */
   #ask(): boolean {
     if (!this.#isReady) return false;
     try {

@@ -20,6 +20,7 @@ export class Turn {
   #requests = 0;
   /** Of these, how many there were when the turn was found to be late. */
   #requestsInTime: number | undefined;
+  /** Of the last turn that was watched: a crowd is known by its first requests then. */
   #requestsInLastTurn = 0;
   #watchedSinceMs = 0;
   #lateSinceMs = Number.POSITIVE_INFINITY;

@@ -31,6 +31,18 @@ function startTurn() {
   };
 }
 
+/** An app on which everybody has plants without end, and the owner of each chunk that it takes. */
+function startApp() {
+  const taken: string[] = [];
+  const app = new App({
+    async selectPlants(owner, { after = 0n, limit }) {
+      taken.push(owner);
+      return Array.from({ length: limit }, (_, n) => ({ id: after + BigInt(n) + 1n, name: "x" }));
+    },
+  } as Storage);
+  return { app, taken };
+}
+
 describe("a turn of the event loop", () => {
   it("is never late for a few requests, however long they take", () => {
     const { isLate, isHopeless, count, pass } = startTurn();
@@ -161,13 +173,7 @@ describe("long lists", () => {
 
   it("that go on at once have twenty chunks in a row, one after the other", async () => {
     const owners = ["ann", "bob", "eve"];
-    const taken: string[] = [];
-    const app = new App({
-      async selectPlants(owner, { after = 0n, limit }) {
-        taken.push(owner);
-        return Array.from({ length: limit }, (_, n) => ({ id: after + BigInt(n) + 1n, name: "x" }));
-      },
-    } as Storage);
+    const { app, taken } = startApp();
     const lists = owners.map(async (owner) => {
       let pages = 0;
       for await (const _ of app.listAll(owner, {})) if (++pages === 60) return;
@@ -175,6 +181,20 @@ describe("long lists", () => {
     await Promise.all(lists);
     const expected = Array.from({ length: 3 }, () => owners.flatMap((owner) => Array<string>(20).fill(owner)));
     expect(taken).toEqual(expected.flat());
+  });
+});
+
+describe("pages that take several turns", () => {
+  it("wait at the back like every list, and end in the order in which they began", async () => {
+    const { app, taken } = startApp();
+    const ended: number[] = [];
+    const pages = Array.from({ length: 10 }, async (_, n) => {
+      await app.listPage("page", {}, 1_000);
+      ended.push(n);
+    });
+    await Promise.all([...pages, app.listAll("list", {}).next()]);
+    expect(ended).toEqual([...Array(10).keys()]);
+    expect(taken).toEqual([...Array(10).fill("page"), "list", ...Array(10).fill("page")]);
   });
 });
 
@@ -219,7 +239,7 @@ describe("a server that many connections keep busy", () => {
 
   it("answers each of them once in a late turn, and then has time for all else", async () => {
     const service = await startService();
-    // With this clock every turn of more than fifty requests is late.
+    // With this clock every turn of more than forty requests is late.
     let nowMs = 0;
     spyOn(performance, "now").mockImplementation(() => nowMs++);
     const clients = track(
