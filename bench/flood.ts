@@ -158,12 +158,12 @@ async function flood(kind: string, request: () => string): Promise<Figures> {
   const many = await Clients.open(CONNECTIONS, request);
   const mosts: Tally[] = [];
   const waves: Tally[] = [];
-  for (let wave = 0; wave < WAVES; wave++) {
+  while (waves.length < WAVES) {
     const most = await few.saturate(1);
-    mosts.push(most);
     const wave = await many.offer(goodput(most) * 3, WAVE_SECONDS);
     const { length: answeredInTime } = wave.goodMs;
     await Bun.sleep(WAVE_ENDS_MS);
+    mosts.push(most);
     waves.push({ ...wave, goodMs: wave.goodMs.slice(0, answeredInTime) });
   }
   many.close();

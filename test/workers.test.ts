@@ -224,7 +224,7 @@ describe("several workers", () => {
   );
 
   it("that have hung up and are not gone yet have no figures", async () => {
-    const script = join(import.meta.dir, "faults/silent-worker.ts");
+    const script = join(import.meta.dir, "support/silent-worker.ts");
     const { stdout, stderr } = track(Bun.spawn([process.execPath, script], { stdout: "pipe", stderr: "pipe" }));
     const said = await Promise.all([stdout, stderr].map((each) => new Response(each).text()));
     expect(said).toEqual(['["none","none"]\n', ""]);

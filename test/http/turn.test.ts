@@ -59,7 +59,7 @@ describe("a turn of the event loop", () => {
       count(requests);
       pass(15);
       expect(isLate()).toBe(false);
-      pass(1);
+      pass(0.125);
       expect(isLate()).toBe(true);
       await turn.end;
       expect(isLate()).toBe(false);
