@@ -1,3 +1,4 @@
+import { AppError } from "./domain/error.ts";
 import type { Owner } from "./domain/plant.ts";
 import {
   digestSecret,
@@ -10,10 +11,12 @@ import {
 } from "./domain/token.ts";
 import type { Storage } from "./storage/storage.ts";
 
-/** How old a remembered token may be: revocation by another process takes hold within this time. */
+/** The maximum age of a cached token: a revocation by another process takes effect within this time. */
 const MAX_AGE_MS = 500;
-/** Tokens remembered at a time. */
-const MAX_REMEMBERED = 10_000;
+/** The maximum number of cached tokens, and of cached secrets that stand for none; a cache that is full is cleared. */
+const MAX_CACHED = 10_000;
+/** The maximum number of unfinished look-ups of secrets that are not in the cache of tokens. */
+const MAX_UNKNOWN_LOOKUPS = 1_024;
 
 /** What a new token may do. `expiresAt` is in epoch milliseconds. */
 export interface TokenGrant {
@@ -23,8 +26,8 @@ export interface TokenGrant {
   readonly expiresAt?: number | undefined;
 }
 
-/** What a secret stood for. That it was unknown holds too: nobody can have tried a secret before it was minted. */
-interface Remembered {
+/** The result of a look-up: `undefined` for a secret that stands for no token. */
+interface Cached {
   readonly token: Token | undefined;
   readonly readAtMs: number;
 }
@@ -32,7 +35,10 @@ interface Remembered {
 /** The rules for tokens: minting, checking and revoking. A secret leaves this class once, when it is minted. */
 export class Tokens {
   readonly #storage: Storage;
-  readonly #remembered = new Map<string, Remembered>();
+  /** By secret. Two caches, so that a flood of unknown secrets evicts no token of this database. */
+  readonly #known = new Map<string, Cached>();
+  readonly #unknown = new Map<string, Cached>();
+  #unknownLookups = 0;
   #uses = new Map<string, number>();
   readonly #readClock: () => number;
   #latestMs = 0;
@@ -45,14 +51,15 @@ export class Tokens {
 
   /**
    * The token that a secret stands for; `undefined` when it is malformed, unknown, expired or revoked. A promise only
-   * when the database has to be asked.
+   * when the database has to be queried.
    * @throws AppError `unavailable`
    */
   authenticate(secret: string): Token | undefined | Promise<Token | undefined> {
-    const remembered = this.#remembered.get(secret);
-    const isFresh = remembered !== undefined && performance.now() - remembered.readAtMs < MAX_AGE_MS;
-    if (isFresh) return this.#admit(remembered.token);
-    return isWellFormedSecret(secret) ? this.#lookUp(secret) : undefined;
+    const cached = this.#known.get(secret) ?? this.#unknown.get(secret);
+    const isFresh = cached !== undefined && performance.now() - cached.readAtMs < MAX_AGE_MS;
+    if (isFresh) return this.#admit(cached.token);
+    if (!isWellFormedSecret(secret)) return undefined;
+    return this.#known.has(secret) ? this.#lookUp(secret) : this.#lookUpUnknown(secret);
   }
 
   /** Mints a token and keeps its digest. */
@@ -91,9 +98,24 @@ export class Tokens {
   async #lookUp(secret: string): Promise<Token | undefined> {
     const readAtMs = performance.now();
     const token = await this.#storage.selectToken(digestSecret(secret));
-    if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear();
-    this.#remembered.set(secret, { token, readAtMs });
+    const [cache, other] = token === undefined ? [this.#unknown, this.#known] : [this.#known, this.#unknown];
+    other.delete(secret);
+    if (cache.size >= MAX_CACHED) cache.clear();
+    cache.set(secret, { token, readAtMs });
     return this.#admit(token);
+  }
+
+  /** Bounded, so that a flood of unknown secrets cannot delay the look-ups of tokens in use. */
+  async #lookUpUnknown(secret: string): Promise<Token | undefined> {
+    if (this.#unknownLookups >= MAX_UNKNOWN_LOOKUPS) {
+      throw new AppError("unavailable", "too many tokens are being looked up: try again");
+    }
+    this.#unknownLookups++;
+    try {
+      return await this.#lookUp(secret);
+    } finally {
+      this.#unknownLookups--;
+    }
   }
 
   #admit(token: Token | undefined): Token | undefined {

@@ -1,6 +1,6 @@
-import { describe, expect, it } from "bun:test";
+import { afterEach, describe, expect, it, mock, spyOn } from "bun:test";
 import { AppError } from "../src/domain/error.ts";
-import { mintSecret, SCOPES, type Token } from "../src/domain/token.ts";
+import { digestSecret, mintSecret, SCOPES, type Token } from "../src/domain/token.ts";
 import type { Storage } from "../src/storage/storage.ts";
 import { Tokens } from "../src/tokens.ts";
 import { ENGINES } from "./support/engines.ts";
@@ -37,6 +37,65 @@ describe("authenticating again within a moment", () => {
     const { tokens, lookUps } = tokensOver();
     expect(await tokens.authenticate("plt_nonsense")).toBeUndefined();
     expect(lookUps()).toBe(0);
+  });
+});
+
+describe("a flood of unknown tokens", () => {
+  const KNOWN: Token = { digest: "d", owner: "o", scopes: ["plants:read"], createdAt: 0 };
+
+  afterEach(() => {
+    mock.restore();
+  });
+
+  /** Tokens over a database that knows one secret and, once `hold` is called, does not reply to other look-ups. */
+  function tokensUnderFlood() {
+    const known = mintSecret();
+    let held: PromiseWithResolvers<undefined> | undefined;
+    const digests: string[] = [];
+    const selectToken = async (digest: string) => {
+      digests.push(digest);
+      return digest === digestSecret(known) ? KNOWN : held?.promise;
+    };
+    return {
+      known,
+      tokens: new Tokens({ selectToken } as unknown as Storage),
+      digests,
+      hold() {
+        held = Promise.withResolvers();
+        return () => held?.resolve(undefined);
+      },
+    };
+  }
+
+  it("waits for at most 1,024 look-ups, and refuses further ones at once", async () => {
+    const { tokens, hold, digests } = tokensUnderFlood();
+    const release = hold();
+    const waiting = Array.from({ length: 1_024 }, () => tokens.authenticate(mintSecret()));
+    await expect(Promise.resolve(tokens.authenticate(mintSecret()))).rejects.toMatchObject({ code: "unavailable" });
+    expect(digests).toHaveLength(1_024);
+    release();
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set([undefined]));
+    expect(await tokens.authenticate(mintSecret())).toBeUndefined();
+  });
+
+  it("does not stop a token in use from being looked up again", async () => {
+    const { known, tokens, hold } = tokensUnderFlood();
+    expect(await tokens.authenticate(known)).toEqual(KNOWN);
+    const release = hold();
+    const waiting = Array.from({ length: 1_024 }, () => tokens.authenticate(mintSecret()));
+    spyOn(performance, "now").mockReturnValue(performance.now() + 1_000);
+    expect(await tokens.authenticate(known)).toEqual(KNOWN);
+    release();
+    await Promise.all(waiting);
+  });
+
+  it("evicts no token in use from the cache", async () => {
+    const { known, tokens, digests } = tokensUnderFlood();
+    spyOn(performance, "now").mockReturnValue(0);
+    await tokens.authenticate(known);
+    for (let n = 0; n < 20_000; n++) await tokens.authenticate(mintSecret());
+    expect(tokens.authenticate(known)).toEqual(KNOWN);
+    expect(digests).toHaveLength(20_001);
   });
 });
 
