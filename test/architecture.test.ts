@@ -39,7 +39,7 @@ const RULES: readonly Rule[] = [
   },
   {
     part: "src/http/",
-    may: ["src/domain/", "src/app.ts", "src/web/", "package.json", "node:", "packages"],
+    may: ["src/domain/", "src/app.ts", "src/web/", "package.json", "node:", "bun:ffi", "packages"],
   },
   { part: "src/client/", may: ["src/domain/"] },
   { part: "src/files/", may: ["src/domain/", "src/client/", "node:buffer", "packages"] },

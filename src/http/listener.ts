@@ -1,3 +1,5 @@
+import { limitSendQueues } from "./send-queue.ts";
+
 /** A certificate chain, the server's own certificate first, and its private key, both in PEM. */
 export interface Certificate {
   readonly cert: string;
@@ -89,7 +91,9 @@ export class Listener {
       ...this.#handlers,
       ...(certificate === undefined ? {} : { tls: { cert: certificate.cert, key: certificate.key } }),
     };
-    return serve(options as ServeOptions);
+    const server = serve(options as ServeOptions);
+    limitSendQueues();
+    return server;
   }
 }
 
