@@ -1,5 +1,6 @@
 import { ACCESS_SETTINGS } from "./settings/access.ts";
 import {
+  parseBytes,
   parseDatabase,
   parseDuration,
   parseHost,
@@ -115,6 +116,15 @@ export const SETTINGS = {
     rule: "must be a duration from 1s to 255s",
     parse: (text) => parseDuration(text, 1_000, 255_000),
   }),
+  sendBuffer: setting({
+    flag: "--send-buffer",
+    variable: "PLANTSTORE_SEND_BUFFER",
+    unit: "size",
+    default: "64MiB",
+    help: "memory for response bodies that clients have not read yet; when it is used up, large responses get 503",
+    rule: "must be a size from 16MiB to 64GiB, such as 64MiB",
+    parse: (text) => parseBytes(text, 16 * 1024 ** 2, 64 * 1024 ** 3),
+  }),
   drain: setting({
     flag: "--drain",
     variable: "PLANTSTORE_DRAIN",
@@ -181,7 +191,7 @@ export const SETTINGS = {
 
 /** The name of a setting: its flag in camel case. */
 export type SettingName = keyof typeof SETTINGS;
-/** The parsed values of some settings. Durations are in milliseconds. */
+/** The parsed values of some settings. Durations are in milliseconds, sizes in bytes. */
 export type Config<Name extends SettingName> = {
   readonly [N in Name]: NonNullable<ReturnType<(typeof SETTINGS)[N]["parse"]>>;
 };

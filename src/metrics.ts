@@ -8,6 +8,7 @@ import {
   Registry,
 } from "prom-client";
 import packageJson from "../package.json" with { type: "json" };
+import type { SendBudget } from "./http/send-budget.ts";
 import type { Answer, HttpServer } from "./http/server.ts";
 import type { Commit, Storage } from "./storage/storage.ts";
 
@@ -61,6 +62,10 @@ export class Metrics {
     "state",
   );
   readonly #pendingRequests = this.#gauge("plantstore_http_requests_pending", "Requests that are being answered.");
+  readonly #sendBuffer = this.#gauge(
+    "plantstore_http_send_buffer_bytes",
+    "Bytes reserved for large response bodies that clients have not read yet.",
+  );
   #ask = async () => {};
 
   /** `worker` is this worker's number, if it is one. */
@@ -75,8 +80,13 @@ export class Metrics {
   }
 
   /** From now on asks these how they are doing, whenever somebody looks. */
-  watch(server: Pick<HttpServer, "pendingRequests">, storage: Pick<Storage, "state">): void {
+  watch(
+    server: Pick<HttpServer, "pendingRequests">,
+    storage: Pick<Storage, "state">,
+    budget: Pick<SendBudget, "bytes">,
+  ): void {
     this.#ask = async () => {
+      this.#sendBuffer.set(budget.bytes);
       this.#pendingRequests.set(server.pendingRequests);
       const { waitingWrites, bytes, connections } = await storage.state();
       this.#waitingWrites.set(waitingWrites);

@@ -1,6 +1,7 @@
 import { App } from "../app.ts";
 import type { Authenticator } from "../http/auth.ts";
 import { routes } from "../http/routes.ts";
+import { SendBudget } from "../http/send-budget.ts";
 import { type Answer, HttpServer } from "../http/server.ts";
 import { type Log, limitFailures, redact, withoutSecrets } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
@@ -40,6 +41,7 @@ export function listen(options: ListenOptions): Listeners {
   const readiness = { isDraining: () => isDraining, ping: () => storage.ping() };
   const mayLogFailure = limitFailures(log.requests);
   supervisor?.onAskedForFigures(() => metrics.figures());
+  const budget = new SendBudget(config.sendBuffer, () => main.pendingRequests);
   const main = new HttpServer({
     host: config.host,
     port: config.port,
@@ -51,7 +53,7 @@ export function listen(options: ListenOptions): Listeners {
     failureQuota: unlessOff(config.failureLimit),
     proxies: unlessOff(config.trustedProxies),
     corsOrigins: unlessOff(config.corsOrigins),
-    routes: routes(new App(storage), readiness),
+    routes: routes(new App(storage), readiness, budget),
     onAnswer: (answer) => {
       if (!answer.isBreak) metrics.observe(answer);
       const traceId = answer.isBreak ? undefined : tracing?.note(answer);
@@ -59,7 +61,7 @@ export function listen(options: ListenOptions): Listeners {
       if (isLogged) logAnswer(log.requests, answer, traceId);
     },
   });
-  metrics.watch(main, storage);
+  metrics.watch(main, storage, budget);
   const admin = supervisor === undefined ? listenForMetrics(config, metrics) : undefined;
   const stopWatching = certificate?.watch({
     onChange(next) {

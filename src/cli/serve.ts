@@ -28,6 +28,7 @@ const SERVE_SETTINGS = [
   ...(Object.keys(ACCESS_SETTINGS) as (keyof typeof ACCESS_SETTINGS)[]),
   ...(Object.keys(WATCH_SETTINGS) as (keyof typeof WATCH_SETTINGS)[]),
   "idleTimeout",
+  "sendBuffer",
   "drain",
   "stopTimeout",
   "backupDir",

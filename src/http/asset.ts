@@ -16,8 +16,9 @@ export interface AssetOptions {
 }
 
 interface Content {
-  readonly plain: Uint8Array<ArrayBuffer>;
-  readonly gzipped: Uint8Array<ArrayBuffer>;
+  // Blobs, because all responses share their bytes: of any other body each response holds a copy until it is sent.
+  readonly plain: Blob;
+  readonly gzipped: Blob;
   readonly hash: string;
 }
 
@@ -60,5 +61,6 @@ export function asset(
 
 function prepare(content: string | Uint8Array<ArrayBuffer>): Content {
   const plain = typeof content === "string" ? new TextEncoder().encode(content) : content;
-  return { plain, gzipped: Bun.gzipSync(plain, { level: 9 }), hash: Bun.hash(plain).toString(36) };
+  const gzipped = Bun.gzipSync(plain, { level: 9 });
+  return { plain: new Blob([plain]), gzipped: new Blob([gzipped]), hash: Bun.hash(plain).toString(36) };
 }

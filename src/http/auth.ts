@@ -1,5 +1,6 @@
 import type { BlockList } from "node:net";
 import type { AppError } from "../domain/error.ts";
+import type { Owner } from "../domain/plant.ts";
 import type { Access, Scope } from "../domain/token.ts";
 import { clientAddress, networkOf } from "./client-address.ts";
 import { HttpError } from "./errors.ts";
@@ -85,6 +86,16 @@ export class Gate {
     return access instanceof Promise
       ? access.then((found) => this.#check(found, request, scope, nowMs))
       : this.#check(access, request, scope, nowMs);
+  }
+
+  /**
+   * Checks again that a request's token acts for `owner` with `scope`, without counting the request.
+   * @throws AppError `invalid_token`, `unavailable`
+   */
+  async recheck(request: Request, owner: Owner, scope: Scope): Promise<void> {
+    const secret = bearerSecret(request.headers.get("authorization"));
+    const access = typeof secret === "string" ? await this.#authenticator.authenticate(secret) : undefined;
+    if (access?.owner !== owner || !access.scopes.includes(scope)) throw INVALID_TOKEN;
   }
 
   #check(access: Access | undefined, request: Request, scope: Scope, nowMs: number): Admission {

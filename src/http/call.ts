@@ -11,6 +11,11 @@ export interface Call {
   readonly owner: Owner;
   /** What every answer has, this one too. */
   readonly headers: HeaderFields;
+  /**
+   * Checks the token again, which may have expired or been revoked since the request began.
+   * @throws AppError `invalid_token`, `unavailable`
+   */
+  recheck(): Promise<void>;
   /** Reports what broke the answer off after it had begun. */
   onBreak(thrown: unknown): void;
 }

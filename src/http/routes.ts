@@ -4,9 +4,11 @@ import { asset } from "./asset.ts";
 import type { Call } from "./call.ts";
 import { livez, type Readiness, readyz } from "./health.ts";
 import { ListCache } from "./list-cache.ts";
+import { ListScheduler } from "./list-scheduler.ts";
 import { describeApi } from "./openapi.ts";
 import { pages } from "./pages.ts";
 import { createPlant, deletePlant, listPlants } from "./plants.ts";
+import type { SendBudget } from "./send-budget.ts";
 
 /** One operation on one path. */
 export interface Route {
@@ -22,8 +24,8 @@ export interface Route {
 }
 
 /** The whole interface. */
-export function routes(app: App, readiness: Readiness): readonly Route[] {
-  const cache = new ListCache();
+export function routes(app: App, readiness: Readiness, budget: SendBudget): readonly Route[] {
+  const lists = { app, cache: new ListCache(), budget, scheduler: new ListScheduler() };
   const description = asset("application/json", async () => describeApi());
   return [
     {
@@ -31,7 +33,7 @@ export function routes(app: App, readiness: Readiness): readonly Route[] {
       method: "GET",
       path: "/plants",
       scope: "plants:read",
-      handle: (call) => listPlants(app, cache, call),
+      handle: (call) => listPlants(lists, call),
     },
     {
       operation: "createPlant",

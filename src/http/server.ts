@@ -1,4 +1,5 @@
 import { AppError, ERRORS, statusOf } from "../domain/error.ts";
+import type { Owner } from "../domain/plant.ts";
 import type { Scope } from "../domain/token.ts";
 import { type Admission, Gate, type GateOptions } from "./auth.ts";
 import { type Call, requestIdOf } from "./call.ts";
@@ -8,7 +9,7 @@ import { type Certificate, Listener, type ListenerOptions } from "./listener.ts"
 import type { Route } from "./routes.ts";
 import { Turn } from "./turn.ts";
 
-/** Requests answered at a time, streams included; one more is told to come back. */
+/** The default of {@link ServerOptions.maxRequests}. */
 const MAX_REQUESTS = 10_000;
 /** Turns of the event loop that a stop waits for at most, while requests keep coming in. */
 const MAX_LAST_TURNS = 100;
@@ -19,6 +20,11 @@ const TOO_BUSY = new AppError("unavailable", "the server is busy with too many r
 /** What a listener needs. */
 export interface ServerOptions extends ListenerOptions, GateOptions {
   readonly routes: readonly Route[];
+  /**
+   * The maximum number of authenticated requests in progress; further ones get 503. Neither requests without a valid token
+   * nor responses that are being sent count. 10,000 by default.
+   */
+  readonly maxRequests?: number;
   /** Origins whose scripts may call the API from a browser. */
   readonly corsOrigins?: readonly string[] | undefined;
   /** Called for every request once its answer begins, and once more when the answer breaks off. */
@@ -48,6 +54,7 @@ export class HttpServer {
   readonly #headersOf: (request: Request) => HeaderFields;
   readonly #turn = new Turn();
   #isDraining = false;
+  #requestsInProgress = 0;
   #requestCount = 0;
 
   /** @throws Error when the address cannot be listened on */
@@ -109,7 +116,7 @@ export class HttpServer {
 
   async #answer(request: Bun.BunRequest, methods: Methods): Promise<Response> {
     this.#requestCount++;
-    const call = new ServedCall(request, this.#headersOf(request), this.#options.onAnswer);
+    const call = new ServedCall(request, this.#headersOf(request), this.#gate, this.#options.onAnswer);
     this.#turn.count(call.startedMs);
     let response: Response | undefined;
     let error: AppError | undefined;
@@ -120,15 +127,17 @@ export class HttpServer {
         const admission = this.#admit(call, route.scope);
         const admitted = admission instanceof Promise ? await admission : admission;
         if (admitted instanceof AppError) error = admitted;
-        else call.owner = admitted.owner;
+        else call.grant(admitted.owner, route.scope);
       }
       if (error === undefined) {
+        if (call.isAuthenticated) this.#requestsInProgress++;
         const answer = route.handle(call);
         response = answer instanceof Promise ? await answer : answer;
       }
     } catch (thrown) {
       error = toPublicError(thrown);
     }
+    if (call.isAuthenticated) this.#requestsInProgress--;
     response ??= errorResponse(call, error as AppError);
     if (this.#turn.isLate(call.startedMs)) await this.#turn.end;
     if (this.#isDraining) response.headers.set("Connection", "close");
@@ -148,7 +157,8 @@ export class HttpServer {
 
   /** Not asked where no token is needed: whoever asks whether the server lives is told so, however busy it is. */
   #admit({ request, startedMs }: ServedCall, scope: Scope): Admission | Promise<Admission> {
-    const isTooBusy = this.#listener.pendingRequests > MAX_REQUESTS || this.#turn.isHopeless(startedMs);
+    const { maxRequests = MAX_REQUESTS } = this.#options;
+    const isTooBusy = this.#requestsInProgress >= maxRequests || this.#turn.isHopeless(startedMs);
     return isTooBusy ? TOO_BUSY : this.#gate.admit(request, scope, startedMs);
   }
 }
@@ -161,13 +171,29 @@ class ServedCall implements Call {
   owner = "";
   operation = "none";
   readonly startedMs = performance.now();
+  readonly #gate: Gate;
   readonly #onAnswer: (answer: Answer) => void;
+  #scope: Scope | undefined;
 
-  constructor(request: Bun.BunRequest, headers: HeaderFields, onAnswer: (answer: Answer) => void) {
+  constructor(request: Bun.BunRequest, headers: HeaderFields, gate: Gate, onAnswer: (answer: Answer) => void) {
     this.request = request;
     this.requestId = requestIdOf(request);
     this.headers = headers;
+    this.#gate = gate;
     this.#onAnswer = onAnswer;
+  }
+
+  grant(owner: Owner, scope: Scope): void {
+    this.owner = owner;
+    this.#scope = scope;
+  }
+
+  get isAuthenticated(): boolean {
+    return this.#scope !== undefined;
+  }
+
+  async recheck(): Promise<void> {
+    if (this.#scope !== undefined) await this.#gate.recheck(this.request, this.owner, this.#scope);
   }
 
   onBreak(thrown: unknown): void {

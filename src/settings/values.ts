@@ -9,6 +9,15 @@ export function parseDuration(text: string, minMs: number, maxMs: number): numbe
 
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
+/** The bytes of a size such as `512KiB`, `64MiB` or `2GiB`; `undefined` when it is malformed or out of bounds. */
+export function parseBytes(text: string, min: number, max: number): number | undefined {
+  const [, amount, unit] = /^(\d{1,9})(KiB|MiB|GiB)$/.exec(text) ?? [];
+  const bytes = Number(amount) * (UNIT_BYTES[unit ?? ""] ?? Number.NaN);
+  return bytes >= min && bytes <= max ? bytes : undefined;
+}
+
+const UNIT_BYTES: Record<string, number> = { KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
+
 /** The URL of a database that is kept in a file or by a server. */
 export function parseDatabase(text: string): string | undefined {
   if (/^sqlite:(?!:memory:).+/.test(text)) return text;

@@ -1,9 +1,7 @@
 import { afterEach, describe, expect, it, mock, spyOn } from "bun:test";
 import { connect } from "node:net";
-import { App } from "../../src/app.ts";
 import { NAME_MAX_LENGTH } from "../../src/domain/plant.ts";
 import { Turn } from "../../src/http/turn.ts";
-import type { Storage } from "../../src/storage/storage.ts";
 import { track } from "../support/program.ts";
 import { newOwner, plantAll, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -29,18 +27,6 @@ function startTurn() {
       clock.mockReturnValue(nowMs);
     },
   };
-}
-
-/** An app on which everybody has plants without end, and the owner of each chunk that it takes. */
-function startApp() {
-  const taken: string[] = [];
-  const app = new App({
-    async selectPlants(owner, { after = 0n, limit }) {
-      taken.push(owner);
-      return Array.from({ length: limit }, (_, n) => ({ id: after + BigInt(n) + 1n, name: "x" }));
-    },
-  } as Storage);
-  return { app, taken };
 }
 
 describe("a turn of the event loop", () => {
@@ -169,32 +155,6 @@ describe("long lists", () => {
     const lengths = (await Promise.all(lists)).map((list) => (list as unknown[]).length);
     expect(lengths).toEqual([...Array(20).fill(3_000), ...Array(20).fill(2_500)]);
     await service.stop();
-  });
-
-  it("that go on at once have twenty chunks in a row, one after the other", async () => {
-    const owners = ["ann", "bob", "eve"];
-    const { app, taken } = startApp();
-    const lists = owners.map(async (owner) => {
-      let pages = 0;
-      for await (const _ of app.listAll(owner, {})) if (++pages === 60) return;
-    });
-    await Promise.all(lists);
-    const expected = Array.from({ length: 3 }, () => owners.flatMap((owner) => Array<string>(20).fill(owner)));
-    expect(taken).toEqual(expected.flat());
-  });
-});
-
-describe("pages that take several turns", () => {
-  it("wait at the back like every list, and end in the order in which they began", async () => {
-    const { app, taken } = startApp();
-    const ended: number[] = [];
-    const pages = Array.from({ length: 10 }, async (_, n) => {
-      await app.listPage("page", {}, 1_000);
-      ended.push(n);
-    });
-    await Promise.all([...pages, app.listAll("list", {}).next()]);
-    expect(ended).toEqual([...Array(10).keys()]);
-    expect(taken).toEqual([...Array(10).fill("page"), "list", ...Array(10).fill("page")]);
   });
 });
 

@@ -6,6 +6,7 @@ import { withIssuer } from "../../src/cli/issuer.ts";
 import type { NewPlant } from "../../src/domain/plant.ts";
 import { SCOPES, type Scope } from "../../src/domain/token.ts";
 import { routes } from "../../src/http/routes.ts";
+import { SendBudget } from "../../src/http/send-budget.ts";
 import { type Answer, HttpServer, type ServerOptions } from "../../src/http/server.ts";
 import type { Issuer } from "../../src/issuer.ts";
 import { openStorage } from "../../src/storage/open.ts";
@@ -20,6 +21,7 @@ export interface Service {
   readonly tokens: Tokens;
   /** What was logged of each answer, newest last. */
   readonly answers: Answer[];
+  readonly budget: SendBudget;
   /** A token for an owner that nobody else has, unless one is named. */
   token(options?: { owner?: string; scopes?: readonly Scope[]; expiresAt?: number }): Promise<string>;
   stop(): Promise<void>;
@@ -66,6 +68,8 @@ export interface ServiceOptions {
   readonly issuer?: Issuer;
   /** What else the listener is told: by default it limits nothing and lets no other web site in. */
   readonly server?: Partial<ServerOptions>;
+  /** The budget for unread response bodies; 64 MiB by default. */
+  readonly sendBufferBytes?: number;
 }
 
 /** Starts the service on an empty database. */
@@ -74,16 +78,18 @@ export async function startService({
   wrap = (storage) => storage,
   issuer,
   server: options,
+  sendBufferBytes = 64 * 1024 * 1024,
 }: ServiceOptions = {}): Promise<Service> {
   const { storage, remove } = await open();
   const tokens = new Tokens(storage);
   const answers: Answer[] = [];
+  const budget = new SendBudget(sendBufferBytes, () => server.pendingRequests);
   const server = new HttpServer({
     host: "127.0.0.1",
     port: 0,
     reusePort: false,
     idleTimeoutSeconds: 30,
-    routes: routes(new App(wrap(storage)), { isDraining: () => false, ping: () => storage.ping() }),
+    routes: routes(new App(wrap(storage)), { isDraining: () => false, ping: () => storage.ping() }, budget),
     authenticator: withIssuer(tokens, issuer),
     ...options,
     onAnswer: (answer) => answers.push(answer),
@@ -94,6 +100,7 @@ export async function startService({
     storage,
     tokens,
     answers,
+    budget,
     token: ({ owner = newOwner(), scopes = SCOPES, expiresAt } = {}) => tokens.create({ owner, scopes, expiresAt }),
     async stop() {
       await server.stop(1_000);

@@ -1,0 +1,75 @@
+import type { App } from "../app.ts";
+import { toJsonNumber } from "../domain/json.ts";
+import { DEFAULT_FIELDS, type Field, type ListQuery } from "../domain/page.ts";
+import type { NewPlant, Owner, PlantId } from "../domain/plant.ts";
+import type { ListScheduler } from "./list-scheduler.ts";
+
+/** The largest chunk, in UTF-8 bytes, unless a single plant is larger. */
+export const MAX_CHUNK_BYTES = 64 * 1024;
+
+/** Reads a list as JSON, chunk by chunk. Between two chunks it holds neither plants nor a transaction. */
+export class ListReader {
+  readonly #app: App;
+  readonly #scheduler: ListScheduler;
+  readonly #owner: Owner;
+  readonly #query: ListQuery;
+  /** Plants that the limit still allows. */
+  #remaining: number;
+  /** Plants that fitted into the last chunk, when not all that were read did. */
+  #fitting = Number.POSITIVE_INFINITY;
+  #chunks = 0;
+  #next: PlantId | undefined;
+
+  constructor(app: App, scheduler: ListScheduler, owner: Owner, query: ListQuery) {
+    this.#app = app;
+    this.#scheduler = scheduler;
+    this.#owner = owner;
+    this.#query = query;
+    this.#remaining = query.limit ?? Number.POSITIVE_INFINITY;
+    this.#next = query.after;
+  }
+
+  /** The id to continue after; `undefined` when no plant remains. */
+  get next(): PlantId | undefined {
+    return this.#next;
+  }
+
+  /** Whether the list has ended, by its limit or because no plant remains. */
+  get isComplete(): boolean {
+    return this.#chunks > 0 && (this.#remaining === 0 || this.#next === undefined);
+  }
+
+  /**
+   * Reads the next chunk: plants as JSON objects, separated by commas. Later chunks wait for the scheduler.
+   * @throws AppError `unavailable`
+   */
+  async read(): Promise<string> {
+    if (this.#chunks > 0) await this.#scheduler.next(this.#chunks - 1);
+    this.#chunks++;
+    const { fields = DEFAULT_FIELDS, tag } = this.#query;
+    const limit = Math.min(this.#remaining, this.#scheduler.chunkLength, this.#fitting);
+    const { plants, next } = await this.#app.listPage(this.#owner, { after: this.#next, tag }, limit);
+    let length = plants.length;
+    let text = writePlants(plants, fields);
+    while (length > 1 && Buffer.byteLength(text) > MAX_CHUNK_BYTES) {
+      length = Math.floor(length / 2);
+      text = writePlants(plants.slice(0, length), fields);
+    }
+    const isWhole = length === plants.length;
+    this.#fitting = isWhole ? 2 * this.#fitting : length;
+    this.#remaining -= length;
+    this.#next = isWhole ? next : plants[length - 1]?.id;
+    return text;
+  }
+}
+
+/** Plants as JSON objects with these fields, separated by commas. */
+function writePlants(plants: readonly NewPlant[], fields: readonly Field[]): string {
+  const [hasId, hasName, hasTag] = [fields.includes("id"), fields.includes("name"), fields.includes("tag")];
+  const shown = plants.map(({ id, name, tag }) => ({
+    id: hasId ? toJsonNumber(id) : undefined,
+    name: hasName ? name : undefined,
+    tag: hasTag ? tag : undefined,
+  }));
+  return JSON.stringify(shown).slice(1, -1);
+}

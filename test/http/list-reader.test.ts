@@ -1,0 +1,95 @@
+import { describe, expect, it } from "bun:test";
+import { App } from "../../src/app.ts";
+import type { ListQuery } from "../../src/domain/page.ts";
+import { NAME_MAX_LENGTH, type NewPlant } from "../../src/domain/plant.ts";
+import { ListReader, MAX_CHUNK_BYTES } from "../../src/http/list-reader.ts";
+import { ListScheduler } from "../../src/http/list-scheduler.ts";
+import type { Storage } from "../../src/storage/storage.ts";
+
+/** Plants without end, all with this name, and a log of the owners in the order in which their chunks are read. */
+function startLists(name = "x") {
+  const owners: string[] = [];
+  const app = new App({
+    async selectPlants(owner, { after = 0n, limit }) {
+      owners.push(owner);
+      return Array.from({ length: limit }, (_, n) => ({ id: after + BigInt(n) + 1n, name }));
+    },
+  } as Storage);
+  const scheduler = new ListScheduler();
+  return { owners, open: (owner: string, query: ListQuery = {}) => new ListReader(app, scheduler, owner, query) };
+}
+
+const idsIn = (chunk: string) => (JSON.parse(`[${chunk}]`) as { id: number }[]).map(({ id }) => id);
+
+describe("lists that are read at the same time", () => {
+  it("read twenty chunks in a row after their first, one list after the other", async () => {
+    const { owners, open } = startLists();
+    const lists = ["ann", "bob", "eve"];
+    await Promise.all(
+      lists.map(async (owner) => {
+        const reader = open(owner);
+        for (let chunks = 0; chunks < 61; chunks++) await reader.read();
+      }),
+    );
+    const rounds = Array.from({ length: 3 }, () => lists.flatMap((owner) => Array<string>(20).fill(owner)));
+    expect(owners).toEqual([...lists, ...rounds.flat()]);
+  });
+
+  it("queue pages with a limit behind every list, and complete them in the order in which they began", async () => {
+    const { owners, open } = startLists();
+    const completed: number[] = [];
+    const pages = Array.from({ length: 10 }, async (_, n) => {
+      const reader = open("page", { limit: 1_000 });
+      while (!reader.isComplete) await reader.read();
+      completed.push(n);
+    });
+    const list = open("list");
+    await Promise.all([...pages, list.read().then(() => list.read())]);
+    expect(completed).toEqual([...Array(10).keys()]);
+    expect(owners.slice(0, 11)).toEqual([...Array<string>(10).fill("page"), "list"]);
+  });
+});
+
+describe("the chunks of a list", () => {
+  it.each(["x", "\u{1f33f}", "\u0001"])(
+    "are bounded in bytes when names consist of %j, and skip no plant",
+    async (character) => {
+      const { open } = startLists(character.repeat(NAME_MAX_LENGTH));
+      const reader = open("ann", { fields: ["id", "name"] });
+      const ids: number[] = [];
+      for (let chunks = 0; chunks < 50; chunks++) {
+        const chunk = await reader.read();
+        expect(Buffer.byteLength(chunk)).toBeLessThanOrEqual(MAX_CHUNK_BYTES);
+        ids.push(...idsIn(chunk));
+      }
+      expect(ids).toEqual(ids.map((_, n) => n + 1));
+      expect(ids.length).toBeGreaterThan(50);
+    },
+  );
+
+  it("read no more plants than fit once plants are large", async () => {
+    const limits: number[] = [];
+    const name = "x".repeat(NAME_MAX_LENGTH);
+    const app = new App({
+      async selectPlants(_: string, { after = 0n, limit }) {
+        limits.push(limit);
+        return Array.from({ length: limit }, (_, n): NewPlant => ({ id: after + BigInt(n) + 1n, name }));
+      },
+    } as Storage);
+    const reader = new ListReader(app, new ListScheduler(), "ann", {});
+    for (let chunks = 0; chunks < 20; chunks++) await reader.read();
+    expect(limits[0]).toBe(501);
+    expect(Math.max(...limits.slice(1))).toBeLessThan(130);
+  });
+
+  it("stop at the limit exactly, wherever a chunk was cut", async () => {
+    const { open } = startLists("x".repeat(NAME_MAX_LENGTH));
+    for (const limit of [1, 61, 62, 63, 500, 501, 777]) {
+      const reader = open("ann", { limit, fields: ["id", "name"] });
+      const ids: number[] = [];
+      while (!reader.isComplete) ids.push(...idsIn(await reader.read()));
+      expect(ids).toEqual(Array.from({ length: limit }, (_, n) => n + 1));
+      expect(reader.next).toBe(BigInt(limit));
+    }
+  });
+});
