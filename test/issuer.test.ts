@@ -1,53 +1,32 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, mock, setSystemTime, spyOn } from "bun:test";
+import { afterAll, afterEach, beforeAll, describe, expect, it, mock, setSystemTime, spyOn } from "bun:test";
 import { base64url, CompactEncrypt, exportSPKI, importJWK, type JWTPayload, SignJWT } from "jose";
-import { Issuer } from "../src/issuer.ts";
 import { Api } from "./support/api.ts";
+import { advanceableClock } from "./support/clock.ts";
 import { newKey, Provider, type SigningKey } from "./support/issuer.ts";
 import { createToken, run, startProgram } from "./support/program.ts";
 import { type Service, startService, temporaryFolder } from "./support/service.ts";
 
 const provider = new Provider();
+const clock = advanceableClock();
 let service: Service;
 let api: Api;
 let key: SigningKey;
 
-const newIssuer = (options: Partial<ConstructorParameters<typeof Issuer>[0]> = {}): Issuer =>
-  new Issuer({
-    issuer: provider.issuer,
-    audience: provider.audience,
-    jwksUrl: provider.jwksUrl,
-    ownerClaim: "sub",
-    ownerPrefix: "jwt:",
-    ...options,
-  });
-
 beforeAll(async () => {
   key = await newKey("first");
   provider.keys = [key];
-  service = await startService({ issuer: newIssuer() });
+  service = await startService({ issuer: provider.trustedBy() });
   api = await Api.of(service);
 });
 afterAll(() => Promise.all([service.stop(), provider.stop()]));
 afterEach(() => {
   mock.restore();
   setSystemTime();
-  provider.fault = undefined;
   provider.keys = [key];
 });
 
 const statusOf = async (token: string): Promise<number> => (await api.list(token)).status;
 const inSeconds = (seconds: number): number => Math.floor(Date.now() / 1_000) + seconds;
-
-const now = performance.now.bind(performance);
-let passedMs = 0;
-beforeEach(() => {
-  spyOn(performance, "now").mockImplementation(() => now() + passedMs);
-});
-
-/** Moves the clock on by which waits are measured: it never goes back. */
-function pass(ms: number): void {
-  passedMs += ms;
-}
 
 describe("a token of the identity provider", () => {
   it.each(["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"])(
@@ -55,7 +34,7 @@ describe("a token of the identity provider", () => {
     async (alg) => {
       const other = await newKey(alg, alg);
       provider.keys = [key, other];
-      pass(1_000);
+      clock.advance(1_000);
       expect(await statusOf(await provider.token({}, other))).toBe(200);
     },
   );
@@ -70,7 +49,7 @@ describe("a token of the identity provider", () => {
   });
 
   it("acts for whom the claim of the settings names", async () => {
-    const issuer = newIssuer({ ownerClaim: "https://example.org/team", ownerPrefix: "" });
+    const issuer = provider.trustedBy({ ownerClaim: "https://example.org/team", ownerPrefix: "" });
     const token = await provider.token({ "https://example.org/team": "garden" });
     expect(await issuer.authenticate(token)).toMatchObject({ owner: "garden" });
     expect(await issuer.authenticate(await provider.token())).toBeUndefined();
@@ -145,7 +124,7 @@ describe("a forged token", () => {
   it("is refused when it is signed in a way that is not asked for, though the provider has that key", async () => {
     const other = await newKey("other", "ML-DSA-44");
     provider.keys = [key, other];
-    pass(1_000);
+    clock.advance(1_000);
     expect(await statusOf(await provider.token({}, other))).toBe(401);
   });
 
@@ -257,87 +236,9 @@ describe("a forged token", () => {
   });
 });
 
-describe("the keys of the identity provider", () => {
-  it("are asked for when a token names a new one, and once a second at most", async () => {
-    await api.list(await provider.token());
-    const [second, stranger] = [await newKey("second"), await newKey("stranger")];
-    pass(1_000);
-    provider.keys = [key, second];
-    const before = provider.asked;
-    expect(await statusOf(await provider.token({}, second))).toBe(200);
-    expect(provider.asked).toBe(before + 1);
-    pass(999);
-    const nowMs = performance.now();
-    spyOn(performance, "now").mockReturnValue(nowMs);
-    const strangers = Array.from({ length: 50 }, (_, n) => provider.token({ jti: `${n}` }, stranger));
-    const statuses = await Promise.all((await Promise.all(strangers)).map(statusOf));
-    expect(new Set(statuses)).toEqual(new Set([401]));
-    expect(provider.asked).toBeLessThanOrEqual(before + 2);
-  });
-
-  it("are no longer trusted ten minutes after they are withdrawn", async () => {
-    const [old, next] = [await newKey("old"), await newKey("next")];
-    provider.keys = [old];
-    const issuer = newIssuer();
-    const first = await provider.token({ jti: "1" }, old);
-    expect(await issuer.authenticate(first)).toBeDefined();
-    provider.keys = [next];
-    pass(599_000);
-    expect(await issuer.authenticate(await provider.token({ jti: "2" }, old))).toBeDefined();
-    pass(1_001);
-    expect(await issuer.authenticate(await provider.token({ jti: "3" }, old))).toBeUndefined();
-    setSystemTime(new Date(Date.now() + 60_000));
-    expect(await issuer.authenticate(first)).toBeUndefined();
-  });
-
-  const FAULTS: [what: string, fault: Exclude<Provider["fault"], undefined>][] = [
-    ["fails", () => new Response("", { status: 500 })],
-    ["is elsewhere", (path) => (path === "/keys" ? Response.redirect("/elsewhere") : undefined)],
-    ["answers no JSON", () => new Response("<html>")],
-    ["answers no keys", () => Response.json({ error: "maintenance" })],
-  ];
-
-  it.each(FAULTS)("keep working while the provider %s, and new ones are told 503", async (_what, fault) => {
-    const other = await newKey("other");
-    provider.keys = [key, other];
-    const issuer = newIssuer();
-    const withKey = await startService({ issuer });
-    const its = await Api.of(withKey);
-    const listAs = async (signer: SigningKey) => its.list(await provider.token({ jti: crypto.randomUUID() }, signer));
-    provider.fault = fault;
-    const reply = await listAs(key);
-    expect([reply.error, reply.headers.get("retry-after")]).toEqual([50300, "1"]);
-    provider.fault = undefined;
-    pass(1_000);
-    expect((await listAs(key)).status).toBe(200);
-
-    provider.fault = fault;
-    pass(1_000);
-    const third = await newKey("third");
-    const own = await withKey.token();
-    const replies = [await listAs(third), await listAs(key), await its.list(own), await its.list("eyJ.x.y")];
-    expect(replies.map(({ status }) => status)).toEqual([503, 200, 200, 401]);
-    pass(86_000_000);
-    expect((await listAs(key)).status).toBe(200);
-    pass(86_400_001);
-    expect((await listAs(key)).error).toBe(50300);
-    provider.fault = undefined;
-    provider.keys = [third];
-    pass(1_000);
-    expect([(await listAs(third)).status, (await listAs(key)).error]).toEqual([200, 40101]);
-    await withKey.stop();
-  });
-
-  it("are given up after three seconds when no answer comes", async () => {
-    const { promise: never } = Promise.withResolvers<Response>();
-    provider.fault = () => never;
-    await expect(newIssuer().authenticate(await provider.token())).rejects.toThrow("identity provider");
-  });
-});
-
 describe("a token that was verified", () => {
   it("is not verified again for a minute, nor let in once it has expired", async () => {
-    const issuer = newIssuer();
+    const issuer = provider.trustedBy();
     const verify = spyOn(crypto.subtle, "verify");
     const [short, long] = [await provider.token({ exp: inSeconds(20) }), await provider.token()];
     for (const token of [short, long]) expect(await issuer.authenticate(token)).toBeDefined();
@@ -355,7 +256,7 @@ describe("a token that was verified", () => {
   });
 
   it("is forgotten when too many are, and verified again", async () => {
-    const issuer = newIssuer();
+    const issuer = provider.trustedBy();
     const first = await provider.token();
     await issuer.authenticate(first);
     for (let n = 0; n < 4_300; n++) {

@@ -1,4 +1,5 @@
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from "jose";
+import { Issuer, type IssuerOptions } from "../../src/issuer.ts";
 
 /** What a test's identity provider has: a key, and what stands in its tokens unless a test says otherwise. */
 export interface SigningKey {
@@ -18,7 +19,7 @@ export class Provider {
   readonly issuer = "https://id.example/";
   readonly audience = "plants";
   keys: SigningKey[] = [];
-  /** Requests that it has answered. */
+  /** Number of requests received. */
   asked = 0;
   /** What it answers instead of its keys. */
   fault: ((path: string) => Response | Promise<Response> | undefined) | undefined;
@@ -28,13 +29,23 @@ export class Provider {
     this.#server = Bun.serve({
       hostname: "127.0.0.1",
       port: 0,
+      idleTimeout: 0,
       fetch: ({ url }) => {
         this.asked++;
-        return (
-          this.fault?.(new URL(url).pathname) ?? Response.json({ keys: this.keys.map(({ publicJwk }) => publicJwk) })
-        );
+        return this.fault?.(new URL(url).pathname) ?? Response.json(this.keySet);
       },
     });
+  }
+
+  /** The published JWK Set. */
+  get keySet(): { readonly keys: readonly unknown[] } {
+    return { keys: this.keys.map(({ publicJwk }) => publicJwk) };
+  }
+
+  /** An issuer with an empty cache that trusts this provider. */
+  trustedBy(options: Partial<IssuerOptions> = {}): Issuer {
+    const { issuer, audience, jwksUrl } = this;
+    return new Issuer({ issuer, audience, jwksUrl, ownerClaim: "sub", ownerPrefix: "jwt:", ...options });
   }
 
   get jwksUrl(): string {

@@ -1,0 +1,124 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it, mock, setSystemTime, spyOn } from "bun:test";
+import { Api } from "./support/api.ts";
+import { advanceableClock } from "./support/clock.ts";
+import { newKey, Provider, type SigningKey } from "./support/issuer.ts";
+import { startService } from "./support/service.ts";
+import { until } from "./support/until.ts";
+
+const provider = new Provider();
+const clock = advanceableClock();
+let key: SigningKey;
+/** Never published: tokens signed with it have an unknown `kid`. */
+let stranger: SigningKey;
+
+beforeAll(async () => {
+  [key, stranger] = [await newKey("first"), await newKey("stranger")];
+});
+afterAll(() => provider.stop());
+afterEach(() => {
+  mock.restore();
+  setSystemTime();
+  provider.fault = undefined;
+});
+
+/** A token that is not cached. */
+const newToken = (signer: SigningKey): Promise<string> => provider.token({ jti: crypto.randomUUID() }, signer);
+
+/** Makes the provider accept requests without responding, and disables the timeout of fetches. */
+function hangProvider(): PromiseWithResolvers<Response> & { readonly timeout: AbortController } {
+  const timeout = new AbortController();
+  spyOn(AbortSignal, "timeout").mockReturnValue(timeout.signal);
+  const response = Promise.withResolvers<Response>();
+  provider.fault = () => response.promise;
+  return { ...response, timeout };
+}
+
+describe("fetching keys", () => {
+  it("happens when a token has an unknown kid, at most once a second", async () => {
+    provider.keys = [key];
+    const issuer = provider.trustedBy();
+    await issuer.authenticate(await newToken(key));
+    const second = await newKey("second");
+    clock.advance(1_000);
+    provider.keys = [key, second];
+    const before = provider.asked;
+    expect(await issuer.authenticate(await newToken(second))).toBeDefined();
+    expect(provider.asked).toBe(before + 1);
+    clock.advance(1_000);
+    const nowMs = performance.now();
+    spyOn(performance, "now").mockReturnValue(nowMs);
+    const tokens = await Promise.all(Array.from({ length: 50 }, () => newToken(stranger)));
+    for (const token of tokens) expect(await issuer.authenticate(token)).toBeUndefined();
+    expect(provider.asked).toBe(before + 2);
+  });
+
+  it("times out after three seconds, before the response or within its body", async () => {
+    provider.keys = [key];
+    const started = new ReadableStream({ start: (controller) => controller.enqueue("{") });
+    for (const response of [undefined, new Response(started)]) {
+      const hung = hangProvider();
+      if (response !== undefined) hung.resolve(response);
+      const before = provider.asked;
+      const pending = Promise.resolve(provider.trustedBy().authenticate(await newToken(key)));
+      await until(() => provider.asked > before);
+      hung.timeout.abort();
+      await expect(pending).rejects.toMatchObject({ code: "unavailable" });
+      expect(AbortSignal.timeout).toHaveBeenLastCalledWith(3_000);
+    }
+  });
+
+  const FAULTS: [what: string, fault: Exclude<Provider["fault"], undefined>][] = [
+    ["fails", () => new Response("", { status: 500 })],
+    ["redirects", (path) => (path === "/keys" ? Response.redirect("/elsewhere") : undefined)],
+    ["returns no JSON", () => new Response("<html>")],
+    ["returns JSON that is not an object", () => new Response("null")],
+    ["returns no keys", () => Response.json({ error: "maintenance" })],
+  ];
+
+  it.each(FAULTS)("leaves cached keys usable for a day while the provider %s", async (_what, fault) => {
+    provider.keys = [key];
+    const issuer = provider.trustedBy();
+    const service = await startService({ issuer });
+    const api = await Api.of(service);
+    const listAs = async (signer: SigningKey) => api.list(await newToken(signer));
+    provider.fault = fault;
+    const reply = await listAs(key);
+    expect([reply.error, reply.headers.get("retry-after")]).toEqual([50300, "1"]);
+    provider.fault = undefined;
+    clock.advance(1_000);
+    expect((await listAs(key)).status).toBe(200);
+
+    provider.fault = fault;
+    clock.advance(1_000);
+    const third = await newKey("third");
+    const own = await service.token();
+    const replies = [await listAs(third), await listAs(key), await api.list(own), await api.list("eyJ.x.y")];
+    expect(replies.map(({ status }) => status)).toEqual([503, 200, 200, 401]);
+    clock.advance(86_000_000);
+    expect((await listAs(key)).status).toBe(200);
+    clock.advance(86_400_001);
+    expect((await listAs(key)).error).toBe(50300);
+    provider.fault = undefined;
+    provider.keys = [third];
+    clock.advance(1_000);
+    expect([(await listAs(third)).status, (await listAs(key)).error]).toEqual([200, 40101]);
+    await service.stop();
+  });
+});
+
+describe("cached keys", () => {
+  it("are no longer trusted ten minutes after they are withdrawn", async () => {
+    const [old, next] = [await newKey("old"), await newKey("next")];
+    provider.keys = [old];
+    const issuer = provider.trustedBy();
+    const first = await newToken(old);
+    expect(await issuer.authenticate(first)).toBeDefined();
+    provider.keys = [next];
+    clock.advance(590_000);
+    expect(await issuer.authenticate(await newToken(old))).toBeDefined();
+    clock.advance(10_001);
+    expect(await issuer.authenticate(await newToken(old))).toBeUndefined();
+    setSystemTime(new Date(Date.now() + 60_000));
+    expect(await issuer.authenticate(first)).toBeUndefined();
+  });
+});
