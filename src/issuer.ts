@@ -56,7 +56,7 @@ export class Issuer {
   authenticate(token: string): Access | undefined | Promise<Access | undefined> {
     const remembered = this.#remembered.get(token);
     if (remembered !== undefined && Date.now() < remembered.untilMs) return remembered.access;
-    return token.length <= MAX_LENGTH ? this.#verify(token) : undefined;
+    return token.length <= MAX_LENGTH && isCompactJws(token) ? this.#verify(token) : undefined;
   }
 
   async #verify(token: string): Promise<Access | undefined> {
@@ -98,3 +98,15 @@ export class Issuer {
     this.#remembered.set(token, { access, untilMs: Math.min(expiresAtMs, Date.now() + REMEMBER_MS) });
   }
 }
+
+/**
+ * Whether a token is a signed JWS in compact serialization (RFC 7515, section 7.1). Its parts must be canonical
+ * base64url: jose's decoder ignores white space, padding and unused trailing bits, which gives one token many spellings.
+ */
+function isCompactJws(token: string): boolean {
+  const parts = token.split(".", 4);
+  return parts.length === 3 && parts.every(isCanonicalBase64url);
+}
+
+const isCanonicalBase64url = (text: string): boolean =>
+  text !== "" && Buffer.from(text, "base64url").toString("base64url") === text;

@@ -227,11 +227,51 @@ describe("a forged token", () => {
   it("is refused wherever one character was changed", async () => {
     const token = await provider.token();
     const characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    // The last character has bits that stand for nothing.
-    for (let place = 0; place < token.length - 1; place++) {
+    for (let place = 0; place < token.length; place++) {
       const other = characters[(characters.indexOf(token.charAt(place)) + 32) % 64];
       const forged = token.slice(0, place) + other + token.slice(place + 1);
       expect([place, await statusOf(forged)]).toEqual([place, 401]);
+    }
+  });
+
+  it("is refused when it contains a character outside base64url, anywhere", async () => {
+    const issuer = provider.trustedBy();
+    const token = await provider.token();
+    expect(await issuer.authenticate(token)).toBeDefined();
+    for (const character of [
+      " ",
+      "\t",
+      "\n",
+      "\r",
+      "\f",
+      "\u00a0",
+      "\u0000",
+      "=",
+      "+",
+      "/",
+      "%",
+      "\u00e9",
+      "\u{1f331}",
+    ]) {
+      for (let place = 0; place <= token.length; place++) {
+        const forged = token.slice(0, place) + character + token.slice(place);
+        expect([place, character, await issuer.authenticate(forged)]).toEqual([place, character, undefined]);
+      }
+    }
+  });
+
+  it("is refused when a part has a second encoding: padding or unused bits", async () => {
+    const issuer = provider.trustedBy();
+    const characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+    for (const padding of ["", "x", "xx"]) {
+      const parts = (await provider.token({ padding }, key, { typ: padding })).split(".");
+      expect(await issuer.authenticate(parts.join("."))).toBeDefined();
+      for (const [index, part] of parts.entries()) {
+        const last = characters.indexOf(part.slice(-1));
+        const others = [`${part}=`, `${part}==`, `${part.slice(0, -1)}${characters[last ^ 1]}`];
+        for (const other of others)
+          expect([other, await issuer.authenticate(parts.with(index, other).join("."))]).toEqual([other, undefined]);
+      }
     }
   });
 });
