@@ -1,12 +1,8 @@
-import { errors, type JWTPayload, jwtVerify } from "jose";
+import { type JWTPayload, jwtVerify } from "jose";
+import { AppError } from "./domain/error.ts";
 import { type Access, isPlainText, OWNER_MAX_LENGTH, SCOPES } from "./domain/token.ts";
-import { KeySet } from "./key-set.ts";
+import { ALGORITHMS, KeySet } from "./key-set.ts";
 
-/** Signatures by a private key only: with a shared secret, whoever can check a token can make one. */
-const ALGORITHMS = [
-  ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
-  ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
-];
 /** How far the provider's clock may be from this one. */
 const CLOCK_TOLERANCE_SECONDS = 10;
 /** In characters; a longer token is refused unread. */
@@ -49,17 +45,25 @@ export class Issuer {
   }
 
   /**
-   * What a token gives access to; `undefined` when it is none, has expired, or is meant for others. A promise unless
-   * the token was seen before.
-   * @throws AppError `unavailable` when its key is not known and the provider cannot be asked
+   * Returns the access that a token grants, or `undefined` when it is malformed, expired, not signed by the provider or
+   * for another audience. Returns a promise unless the token is cached or malformed.
+   * @throws AppError `unavailable` when its key is not cached and cannot be fetched
    */
   authenticate(token: string): Access | undefined | Promise<Access | undefined> {
     const remembered = this.#remembered.get(token);
     if (remembered !== undefined && Date.now() < remembered.untilMs) return remembered.access;
-    return token.length <= MAX_LENGTH && isCompactJws(token) ? this.#verify(token) : undefined;
+    return token.length <= MAX_LENGTH && isCompactJws(token) ? this.#authenticate(token) : undefined;
   }
 
-  async #verify(token: string): Promise<Access | undefined> {
+  async #authenticate(token: string): Promise<Access | undefined> {
+    const payload = await this.#verify(token);
+    if (payload === undefined) return undefined;
+    const access = this.#accessOf(payload);
+    if (access !== undefined) this.#remember(token, access, Number(payload.exp) * 1_000);
+    return access;
+  }
+
+  async #verify(token: string): Promise<JWTPayload | undefined> {
     const { issuer, audience } = this.#options;
     try {
       const { payload } = await jwtVerify(token, this.#keys.find, {
@@ -69,12 +73,11 @@ export class Issuer {
         requiredClaims: ["exp"],
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
       });
-      const access = this.#accessOf(payload);
-      if (access !== undefined) this.#remember(token, access, Number(payload.exp) * 1_000);
-      return access;
+      return payload;
     } catch (error) {
-      if (error instanceof errors.JOSEError) return undefined;
-      throw error;
+      if (error instanceof AppError) throw error;
+      // Not only JOSEErrors: jose also throws TypeErrors, and WebCrypto DOMExceptions.
+      return undefined;
     }
   }
 
@@ -83,10 +86,10 @@ export class Issuer {
     if (typeof claim !== "string" || claim === "") return undefined;
     const owner = this.#options.ownerPrefix + claim;
     if (!isPlainText(owner, OWNER_MAX_LENGTH)) return undefined;
-    // RFC 9068 has `scope`, words in one text; some providers have `scp`, as a text or a list.
+    // RFC 9068 defines `scope`, a space-separated string; some providers send `scp`, a string or an array.
     const granted = payload["scope"] ?? payload["scp"];
-    const words = Array.isArray(granted) ? granted : String(granted ?? "").split(" ");
-    return { owner, scopes: SCOPES.filter((scope) => words.includes(scope)) };
+    const words: unknown = typeof granted === "string" ? granted.split(" ") : granted;
+    return { owner, scopes: SCOPES.filter((scope) => Array.isArray(words) && words.includes(scope)) };
   }
 
   #remember(token: string, access: Access, expiresAtMs: number): void {

@@ -1,5 +1,13 @@
-import { createLocalJWKSet, errors, type JWTVerifyGetKey } from "jose";
+import { createLocalJWKSet, errors, type JWK, type JWTVerifyGetKey } from "jose";
 import { AppError } from "./domain/error.ts";
+
+/** Accepted signature algorithms. All are asymmetric: a secret that verifies tokens could also sign them. */
+export const ALGORITHMS = [
+  ...["RS256", "RS384", "RS512", "PS256", "PS384", "PS512"],
+  ...["ES256", "ES384", "ES512", "EdDSA", "Ed25519"],
+];
+/** RFC 7518, sections 3.3 and 3.5. */
+const MIN_RSA_BITS = 2_048;
 
 /** The provider is asked at most so often, whatever tokens come in and whatever it answers. */
 const ASK_EVERY_MS = 1_000;
@@ -58,12 +66,34 @@ export class KeySet {
 
   async #read(): Promise<void> {
     try {
-      const response = await fetch(this.#url, { redirect: "error", signal: AbortSignal.timeout(TIMEOUT_MS) });
-      if (!response.ok) throw new Error(`${this.#url} answered ${response.status}`);
-      this.#find = createLocalJWKSet(await response.json());
+      this.#find = createLocalJWKSet({ keys: await fetchKeys(this.#url) });
       this.#readAtMs = performance.now();
     } catch (cause) {
       throw new AppError("unavailable", "the keys of the identity provider cannot be had: try again", { cause });
     }
   }
+}
+
+/** Fetches a JWK Set and returns its usable keys; RFC 7517, section 5, says to ignore the others. */
+async function fetchKeys(url: string): Promise<JWK[]> {
+  const response = await fetch(url, { redirect: "error", signal: AbortSignal.timeout(TIMEOUT_MS) });
+  if (!response.ok) throw new Error(`${url} returned status ${response.status}`);
+  const set = (await response.json()) as { readonly keys?: unknown } | null;
+  const keys: JWK[] | undefined = Array.isArray(set?.keys) ? set.keys : undefined;
+  if (keys === undefined) throw new Error(`${url} returned no JWK Set`);
+  const usable = await Promise.all(keys.map(isUsable));
+  return keys.filter((_, index) => usable[index]);
+}
+
+/** Whether a JWK is a public key that can be imported for one of {@link ALGORITHMS}. */
+async function isUsable(jwk: JWK): Promise<boolean> {
+  for (const alg of ALGORITHMS) {
+    try {
+      const { algorithm } = (await createLocalJWKSet({ keys: [jwk] })({ alg })) as CryptoKey;
+      return !("modulusLength" in algorithm) || Number(algorithm.modulusLength) >= MIN_RSA_BITS;
+    } catch {
+      // The key is for another algorithm, or malformed.
+    }
+  }
+  return false;
 }

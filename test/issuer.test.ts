@@ -67,6 +67,7 @@ describe("a token of the identity provider", () => {
     [{ scope: ["plants:read plants:write"] as never }, 403, 403],
     [{ scope: { "plants:read": true } as never, scp: ["plants:read"] }, 403, 403],
     [{ scope: undefined, scopes: "plants:read", roles: ["plants:write"] }, 403, 403],
+    [{ scope: { toString: 1, valueOf: 1 } as never }, 403, 403],
   ];
   it.each(SCOPES)("may do what its scopes say: %p", async (claims, read, write) => {
     const token = await provider.token(claims);

@@ -19,6 +19,7 @@ afterEach(() => {
   mock.restore();
   setSystemTime();
   provider.fault = undefined;
+  provider.otherKeys = [];
 });
 
 /** A token that is not cached. */

@@ -19,6 +19,8 @@ export class Provider {
   readonly issuer = "https://id.example/";
   readonly audience = "plants";
   keys: SigningKey[] = [];
+  /** JWK Set members published before `keys`, valid or not. */
+  otherKeys: unknown[] = [];
   /** Number of requests received. */
   asked = 0;
   /** What it answers instead of its keys. */
@@ -39,7 +41,7 @@ export class Provider {
 
   /** The published JWK Set. */
   get keySet(): { readonly keys: readonly unknown[] } {
-    return { keys: this.keys.map(({ publicJwk }) => publicJwk) };
+    return { keys: [...this.otherKeys, ...this.keys.map(({ publicJwk }) => publicJwk)] };
   }
 
   /** An issuer with an empty cache that trusts this provider. */
