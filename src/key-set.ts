@@ -9,6 +9,9 @@ export const ALGORITHMS = [
 /** RFC 7518, sections 3.3 and 3.5. */
 const MIN_RSA_BITS = 2_048;
 
+/** Maximum size of the provider's response, after decompression. */
+const MAX_BYTES = 1024 * 1024;
+const MAX_KEYS = 100;
 /** The provider is asked at most so often, whatever tokens come in and whatever it answers. */
 const ASK_EVERY_MS = 1_000;
 /** How old keys may be: one that the provider withdraws is used for so long. */
@@ -77,12 +80,28 @@ export class KeySet {
 /** Fetches a JWK Set and returns its usable keys; RFC 7517, section 5, says to ignore the others. */
 async function fetchKeys(url: string): Promise<JWK[]> {
   const response = await fetch(url, { redirect: "error", signal: AbortSignal.timeout(TIMEOUT_MS) });
-  if (!response.ok) throw new Error(`${url} returned status ${response.status}`);
-  const set = (await response.json()) as { readonly keys?: unknown } | null;
+  if (!response.ok) {
+    await response.body?.cancel();
+    throw new Error(`${url} returned status ${response.status}`);
+  }
+  const set = JSON.parse(await readText(response, url)) as { readonly keys?: unknown } | null;
   const keys: JWK[] | undefined = Array.isArray(set?.keys) ? set.keys : undefined;
   if (keys === undefined) throw new Error(`${url} returned no JWK Set`);
+  if (keys.length > MAX_KEYS) throw new Error(`${url} returned ${keys.length} keys; the maximum is ${MAX_KEYS}`);
   const usable = await Promise.all(keys.map(isUsable));
   return keys.filter((_, index) => usable[index]);
+}
+
+/** Reads a response body. Closes the connection as soon as the body exceeds `MAX_BYTES`. */
+async function readText(response: Response, url: string): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length;
+    if (size > MAX_BYTES) throw new Error(`${url} returned more than ${MAX_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
 /** Whether a JWK is a public key that can be imported for one of {@link ALGORITHMS}. */

@@ -74,6 +74,8 @@ describe("fetching keys", () => {
     ["returns no JSON", () => new Response("<html>")],
     ["returns JSON that is not an object", () => new Response("null")],
     ["returns no keys", () => Response.json({ error: "maintenance" })],
+    ["returns more than 1 MiB", () => new Response(JSON.stringify(provider.keySet).padEnd(1024 * 1024 + 1))],
+    ["returns more than 100 keys", () => Response.json({ keys: Array(101).fill(key.publicJwk) })],
   ];
 
   it.each(FAULTS)("leaves cached keys usable for a day while the provider %s", async (_what, fault) => {
@@ -104,6 +106,39 @@ describe("fetching keys", () => {
     clock.advance(1_000);
     expect([(await listAs(third)).status, (await listAs(key)).error]).toEqual([200, 40101]);
     await service.stop();
+  });
+});
+
+describe("the response of the provider", () => {
+  it("is read up to 1 MiB, and its connection is closed beyond", async () => {
+    const { promise: closed, resolve: close } = Promise.withResolvers<void>();
+    provider.fault = () =>
+      new Response(
+        new ReadableStream({
+          pull: (controller) => controller.enqueue(new Uint8Array(65_536).fill(0x20)),
+          cancel: () => close(),
+        }),
+      );
+    const error = await Promise.resolve(provider.trustedBy().authenticate(await newToken(key))).catch((e) => e);
+    expect([error.code, error.cause.message]).toEqual([
+      "unavailable",
+      `${provider.jwksUrl} returned more than 1048576 bytes`,
+    ]);
+    await closed;
+  });
+
+  it("is limited to 1 MiB after decompression", async () => {
+    const body = Bun.gzipSync(new Uint8Array(64 * 1024 * 1024).fill(0x20));
+    provider.fault = () => new Response(body, { headers: { "Content-Encoding": "gzip" } });
+    const error = await Promise.resolve(provider.trustedBy().authenticate(await newToken(key))).catch((e) => e);
+    expect(error.cause.message).toBe(`${provider.jwksUrl} returned more than 1048576 bytes`);
+  });
+
+  it("may have 1 MiB and 100 keys", async () => {
+    provider.keys = [key];
+    const keys = [...Array(99).fill({ ...stranger.publicJwk, kid: "other" }), key.publicJwk];
+    provider.fault = () => new Response(JSON.stringify({ keys }).padEnd(1024 * 1024));
+    expect(await provider.trustedBy().authenticate(await newToken(key))).toBeDefined();
   });
 });
 
