@@ -9,70 +9,89 @@ export const ALGORITHMS = [
 /** RFC 7518, sections 3.3 and 3.5. */
 const MIN_RSA_BITS = 2_048;
 
+/** Minimum time between the starts of two fetches. */
+const FETCH_INTERVAL_MS = 1_000;
+/** Timeout of a fetch, including its body. */
+const TIMEOUT_MS = 3_000;
 /** Maximum size of the provider's response, after decompression. */
 const MAX_BYTES = 1024 * 1024;
 const MAX_KEYS = 100;
-/** The provider is asked at most so often, whatever tokens come in and whatever it answers. */
-const ASK_EVERY_MS = 1_000;
-/** How old keys may be: one that the provider withdraws is used for so long. */
+/** Cached keys that are older are refreshed in the background. */
 const MAX_AGE_MS = 600_000;
-/** How old they may be while the provider cannot be reached. */
-const MAX_AGE_ALONE_MS = 86_400_000;
-/** How long the provider may take for an answer. */
-const TIMEOUT_MS = 3_000;
+/** Cached keys that are older are not used. */
+const MAX_STALE_MS = 86_400_000;
+/** Maximum number of requests that wait for a fetch. */
+const MAX_WAITING = 64;
 
-/** The public keys of an identity provider (RFC 7517), read from its URL as they are needed. */
+/** Created once, so that a flood of unknown keys does not pay for stack traces. */
+const TOO_MANY_WAITING = new AppError(
+  "unavailable",
+  "too many requests wait for the identity provider's keys: try again",
+);
+
+/** Caches the public keys of an identity provider (JWK Set, RFC 7517) and fetches them from its URL when needed. */
 export class KeySet {
   readonly #url: string;
-  #find: JWTVerifyGetKey | undefined;
-  #readAtMs = Number.NEGATIVE_INFINITY;
-  #askedAtMs = Number.NEGATIVE_INFINITY;
-  #asking: Promise<void> = Promise.resolve();
+  #cached: JWTVerifyGetKey = createLocalJWKSet({ keys: [] });
+  #fetchedAtMs = Number.NEGATIVE_INFINITY;
+  #startedAtMs = Number.NEGATIVE_INFINITY;
+  #fetching: Promise<void> | undefined;
+  #waiting = 0;
+  /** The error of the latest fetch. */
+  #failure: AppError | undefined;
 
   constructor(url: string) {
     this.#url = url;
   }
 
   /**
-   * The key that a token says it is signed with.
-   * @throws AppError `unavailable` when the provider would have to be asked and cannot be; JOSEError when there is no
-   * such key
+   * Returns the key for the `alg` and `kid` of a token. Waits for a fetch only when the key is not cached.
+   * @throws AppError `unavailable` when the key is not cached and the keys cannot be fetched, or when too many requests
+   * wait for them; JOSEError when the provider has no such key
    */
   readonly find: JWTVerifyGetKey = async (header, token) => {
-    const ageMs = performance.now() - this.#readAtMs;
-    if (this.#find === undefined || ageMs > MAX_AGE_ALONE_MS) await this.#ask();
-    // What is there goes on working without the provider.
-    else if (ageMs > MAX_AGE_MS) await this.#ask().catch(() => {});
-    try {
-      return await this.#known(header, token);
-    } catch (error) {
-      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
-      await this.#ask();
-      return await this.#known(header, token);
+    const ageMs = performance.now() - this.#fetchedAtMs;
+    if (ageMs > MAX_AGE_MS) this.#refresh();
+    if (ageMs <= MAX_STALE_MS) {
+      try {
+        return await this.#cached(header, token);
+      } catch (error) {
+        if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
+      }
     }
+    this.#refresh();
+    await this.#waitForFetch();
+    return await this.#cached(header, token);
   };
 
-  #known(...args: Parameters<JWTVerifyGetKey>): ReturnType<JWTVerifyGetKey> {
-    if (this.#find === undefined) throw new errors.JWKSNoMatchingKey();
-    return this.#find(...args);
-  }
-
-  /** Reads the keys anew, or, when that is a moment ago, tells again what became of it. */
-  #ask(): Promise<void> {
+  /** Starts a fetch unless one is in progress or the latest one started less than a second ago. */
+  #refresh(): void {
     const nowMs = performance.now();
-    if (nowMs - this.#askedAtMs >= ASK_EVERY_MS) {
-      this.#askedAtMs = nowMs;
-      this.#asking = this.#read();
-    }
-    return this.#asking;
+    if (this.#fetching !== undefined || nowMs - this.#startedAtMs < FETCH_INTERVAL_MS) return;
+    this.#startedAtMs = nowMs;
+    this.#fetching = this.#fetch().finally(() => {
+      this.#fetching = undefined;
+    });
   }
 
-  async #read(): Promise<void> {
+  async #waitForFetch(): Promise<void> {
+    if (this.#fetching !== undefined) {
+      if (this.#waiting >= MAX_WAITING) throw TOO_MANY_WAITING;
+      this.#waiting++;
+      await this.#fetching;
+      this.#waiting--;
+    }
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** Replaces the cached keys, or keeps them and records the failure. Never rejects. */
+  async #fetch(): Promise<void> {
     try {
-      this.#find = createLocalJWKSet({ keys: await fetchKeys(this.#url) });
-      this.#readAtMs = performance.now();
+      this.#cached = createLocalJWKSet({ keys: await fetchKeys(this.#url) });
+      this.#fetchedAtMs = performance.now();
+      this.#failure = undefined;
     } catch (cause) {
-      throw new AppError("unavailable", "the keys of the identity provider cannot be had: try again", { cause });
+      this.#failure = new AppError("unavailable", "cannot fetch the identity provider's keys: try again", { cause });
     }
   }
 }

@@ -1,8 +1,9 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, mock, setSystemTime, spyOn } from "bun:test";
 import { Api } from "./support/api.ts";
 import { advanceableClock } from "./support/clock.ts";
+import { Connection, type WireReply } from "./support/connection.ts";
 import { newKey, Provider, type SigningKey } from "./support/issuer.ts";
-import { startService } from "./support/service.ts";
+import { type Service, startService } from "./support/service.ts";
 import { until } from "./support/until.ts";
 
 const provider = new Provider();
@@ -51,6 +52,20 @@ describe("fetching keys", () => {
     const tokens = await Promise.all(Array.from({ length: 50 }, () => newToken(stranger)));
     for (const token of tokens) expect(await issuer.authenticate(token)).toBeUndefined();
     expect(provider.asked).toBe(before + 2);
+  });
+
+  it("has one request in flight, however long it takes", async () => {
+    provider.keys = [key];
+    const hung = hangProvider();
+    const issuer = provider.trustedBy();
+    const before = provider.asked;
+    const first = issuer.authenticate(await newToken(key));
+    await until(() => provider.asked > before);
+    clock.advance(5_000);
+    const second = issuer.authenticate(await newToken(key));
+    hung.resolve(Response.json(provider.keySet));
+    expect(await Promise.all([first, second])).not.toContain(undefined);
+    expect(provider.asked).toBe(before + 1);
   });
 
   it("times out after three seconds, before the response or within its body", async () => {
@@ -143,7 +158,20 @@ describe("the response of the provider", () => {
 });
 
 describe("cached keys", () => {
-  it("are no longer trusted ten minutes after they are withdrawn", async () => {
+  it("are used without waiting for the provider, also when they are older than ten minutes", async () => {
+    provider.keys = [key];
+    const issuer = provider.trustedBy();
+    await issuer.authenticate(await newToken(key));
+    const hung = hangProvider();
+    const before = provider.asked;
+    clock.advance(600_001);
+    expect(await issuer.authenticate(await newToken(key))).toBeDefined();
+    await until(() => provider.asked > before);
+    expect(await issuer.authenticate(await newToken(key))).toBeDefined();
+    hung.resolve(Response.json(provider.keySet));
+  });
+
+  it("are refreshed in the background after ten minutes, so that a withdrawn key stops working", async () => {
     const [old, next] = [await newKey("old"), await newKey("next")];
     provider.keys = [old];
     const issuer = provider.trustedBy();
@@ -151,10 +179,77 @@ describe("cached keys", () => {
     expect(await issuer.authenticate(first)).toBeDefined();
     provider.keys = [next];
     clock.advance(590_000);
+    const before = provider.asked;
     expect(await issuer.authenticate(await newToken(old))).toBeDefined();
+    expect(provider.asked).toBe(before);
     clock.advance(10_001);
-    expect(await issuer.authenticate(await newToken(old))).toBeUndefined();
+    const isRefused = async () => (await issuer.authenticate(await newToken(old))) === undefined;
+    await until(isRefused);
+    expect(provider.asked).toBe(before + 1);
     setSystemTime(new Date(Date.now() + 60_000));
     expect(await issuer.authenticate(first)).toBeUndefined();
+  });
+});
+
+describe("a provider that accepts requests and never responds", () => {
+  const BATCH = 100;
+  let service: Service;
+  afterEach(() => service.stop());
+
+  it("delays at most 64 requests with unknown keys, refuses the others at once, and affects no others", async () => {
+    provider.keys = [key];
+    service = await startService({ issuer: provider.trustedBy() });
+    const api = await Api.of(service);
+    const own = await service.token();
+    expect((await api.list(await newToken(key))).status).toBe(200);
+
+    clock.advance(1_000);
+    const hung = hangProvider();
+    const before = provider.asked;
+    const replies: WireReply[] = [];
+    const connections: Connection[] = [];
+    const sendUnknownKey = async () => {
+      const connection = await Connection.open(service.url);
+      connections.push(connection);
+      const headers = { Authorization: `Bearer ${await newToken(stranger)}` };
+      return connection.send({ method: "GET", path: "/plants", headers }).then((reply) => replies.push(reply));
+    };
+    const pending: Promise<number>[] = [];
+    // Batches of fewer than 128 requests, so that the server does not shed load for another reason.
+    for (let sent = BATCH; sent <= 4 * BATCH; sent += BATCH) {
+      pending.push(...Array.from({ length: BATCH }, sendUnknownKey));
+      const accepted = await Promise.all([api.list(own), api.create(own, { id: sent, name: "Iris" })]);
+      expect(accepted.map(({ status }) => status)).toEqual([200, 200]);
+      await until(() => replies.length >= sent - 64);
+      expect((await api.list(await newToken(key))).status).toBe(200);
+      expect(replies).toHaveLength(sent - 64);
+    }
+    // The provider has not responded yet.
+    expect(provider.asked).toBe(before + 1);
+    const refused = replies.map(({ status, headers }) => [status, headers.get("retry-after")]);
+    expect(refused).toEqual(Array(4 * BATCH - 64).fill([503, "1"]));
+
+    hung.resolve(Response.json(provider.keySet));
+    await Promise.all(pending);
+    expect(replies.slice(4 * BATCH - 64).map(({ status }) => status)).toEqual(Array(64).fill(401));
+    for (const connection of connections) connection.close();
+  });
+
+  it("delays requests again after the waiting ones have ended", async () => {
+    provider.keys = [key];
+    service = await startService({ issuer: provider.trustedBy() });
+    const api = await Api.of(service);
+    for (const end of ["timeout", "response"]) {
+      clock.advance(1_000);
+      const hung = hangProvider();
+      const before = provider.asked;
+      const replies = Array.from({ length: 65 }, async () => api.list(await newToken(key)));
+      expect((await Promise.race(replies)).error).toBe(50300);
+      await until(() => provider.asked > before);
+      if (end === "timeout") hung.timeout.abort();
+      else hung.resolve(Response.json(provider.keySet));
+      const statuses = (await Promise.all(replies)).map(({ status }) => status).sort();
+      expect(statuses).toEqual(end === "timeout" ? Array(65).fill(503) : [...Array(64).fill(200), 503]);
+    }
   });
 });
