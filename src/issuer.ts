@@ -24,6 +24,8 @@ export interface IssuerOptions {
   readonly ownerClaim: string;
   /** What goes before that claim in the name of the owner, to tell it from the owners of other tokens. */
   readonly ownerPrefix: string;
+  /** Called when the keys cannot be fetched, and not again until a fetch has succeeded. */
+  readonly onKeysUnavailable?: (error: AppError) => void;
 }
 
 interface Remembered {
@@ -41,7 +43,7 @@ export class Issuer {
 
   constructor(options: IssuerOptions) {
     this.#options = options;
-    this.#keys = new KeySet(options.jwksUrl);
+    this.#keys = new KeySet(options.jwksUrl, (error) => options.onKeysUnavailable?.(error));
   }
 
   /**

@@ -32,6 +32,7 @@ const TOO_MANY_WAITING = new AppError(
 /** Caches the public keys of an identity provider (JWK Set, RFC 7517) and fetches them from its URL when needed. */
 export class KeySet {
   readonly #url: string;
+  readonly #onFailure: (error: AppError) => void;
   #cached: JWTVerifyGetKey = createLocalJWKSet({ keys: [] });
   #fetchedAtMs = Number.NEGATIVE_INFINITY;
   #startedAtMs = Number.NEGATIVE_INFINITY;
@@ -40,8 +41,10 @@ export class KeySet {
   /** The error of the latest fetch. */
   #failure: AppError | undefined;
 
-  constructor(url: string) {
+  /** `onFailure` is called when a fetch fails, and not again until one has succeeded. */
+  constructor(url: string, onFailure: (error: AppError) => void) {
     this.#url = url;
+    this.#onFailure = onFailure;
   }
 
   /**
@@ -91,7 +94,9 @@ export class KeySet {
       this.#fetchedAtMs = performance.now();
       this.#failure = undefined;
     } catch (cause) {
+      const isFirst = this.#failure === undefined;
       this.#failure = new AppError("unavailable", "cannot fetch the identity provider's keys: try again", { cause });
+      if (isFirst) this.#onFailure(this.#failure);
     }
   }
 }

@@ -1,9 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, mock, setSystemTime, spyOn } from "bun:test";
+import type { AppError } from "../src/domain/error.ts";
 import { Api } from "./support/api.ts";
 import { advanceableClock } from "./support/clock.ts";
 import { Connection, type WireReply } from "./support/connection.ts";
 import { newKey, Provider, type SigningKey } from "./support/issuer.ts";
-import { type Service, startService } from "./support/service.ts";
+import { startProgram } from "./support/program.ts";
+import { type Service, startService, temporaryFolder } from "./support/service.ts";
 import { until } from "./support/until.ts";
 
 const provider = new Provider();
@@ -121,6 +123,24 @@ describe("fetching keys", () => {
     clock.advance(1_000);
     expect([(await listAs(third)).status, (await listAs(key)).error]).toEqual([200, 40101]);
     await service.stop();
+  });
+
+  it("reports a failure once until a fetch has succeeded", async () => {
+    provider.keys = [key];
+    const errors: AppError[] = [];
+    const issuer = provider.trustedBy({ onKeysUnavailable: (error) => errors.push(error) });
+    const attempt = async () => {
+      clock.advance(1_000);
+      await Promise.resolve(issuer.authenticate(await newToken(stranger))).catch(() => {});
+    };
+    const fault = () => new Response("", { status: 500 });
+    for (const each of [fault, fault, undefined, fault]) {
+      provider.fault = each;
+      await attempt();
+    }
+    expect(errors.map(({ cause }) => (cause as Error).message)).toEqual(
+      Array(2).fill(`${provider.jwksUrl} returned status 500`),
+    );
   });
 });
 
@@ -251,5 +271,27 @@ describe("a provider that accepts requests and never responds", () => {
       const statuses = (await Promise.all(replies)).map(({ status }) => status).sort();
       expect(statuses).toEqual(end === "timeout" ? Array(65).fill(503) : [...Array(64).fill(200), 503]);
     }
+  });
+});
+
+describe("serve", () => {
+  it("logs why it cannot fetch the keys, while cached keys still work", async () => {
+    const folder = temporaryFolder();
+    provider.keys = [key];
+    const settings = ["--issuer", provider.issuer, "--audience", provider.audience, "--jwks-url", provider.jwksUrl];
+    const program = await startProgram(["--database", `sqlite:${folder.path}/plants.db`, ...settings]);
+    const list = async (signer: SigningKey) =>
+      (await fetch(`${program.url}/plants`, { headers: { Authorization: `Bearer ${await newToken(signer)}` } })).status;
+    expect(await list(key)).toBe(200);
+    provider.fault = () => new Response(JSON.stringify(provider.keySet).padEnd(1024 * 1024 + 1));
+    await until(async () => (await list(stranger)) === 503);
+    expect(await list(key)).toBe(200);
+    await program.stop();
+    const line = program.log().find(({ msg }) => msg === "cannot fetch the identity provider's keys");
+    expect(line).toMatchObject({
+      level: "warn",
+      err: { message: `${provider.jwksUrl} returned more than 1048576 bytes` },
+    });
+    folder.remove();
   });
 });

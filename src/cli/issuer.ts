@@ -1,24 +1,29 @@
 import { type Config, UsageError } from "../config.ts";
 import type { Authenticator } from "../http/auth.ts";
 import type { Issuer } from "../issuer.ts";
+import type { Log } from "../log.ts";
 
 /**
- * The identity provider that the settings name; `undefined` when they name none.
- * @throws UsageError when they tell only a part of it
+ * Returns the identity provider of the settings, or `undefined` when they name none.
+ * @throws UsageError when only some of its settings are given
  */
 export async function openIssuer(
   config: Config<"issuer" | "audience" | "jwksUrl" | "ownerClaim" | "ownerPrefix">,
+  log: Log["events"],
 ): Promise<Issuer | undefined> {
   const needed = [config.issuer, config.audience, config.jwksUrl];
   if (needed.every((each) => each === "off")) return undefined;
   if (needed.includes("off"))
     throw new UsageError("--issuer, --audience and --jwks-url go together: give all three, or none");
-  // Whoever trusts no provider need not load what checks its tokens.
+  // Loads jose only when it is needed.
   const { Issuer } = await import("../issuer.ts");
-  return new Issuer(config);
+  return new Issuer({
+    ...config,
+    onKeysUnavailable: ({ cause }) => log.warn({ err: cause }, "cannot fetch the identity provider's keys"),
+  });
 }
 
-/** Asks the tokens of this database, and about all that cannot be one of them the identity provider. */
+/** Authenticates `plt_` tokens against this database and all others with the identity provider. */
 export function withIssuer(tokens: Authenticator, issuer: Issuer | undefined): Authenticator {
   if (issuer === undefined) return tokens;
   return {

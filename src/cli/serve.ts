@@ -65,7 +65,7 @@ async function serve(config: ServeConfig, supervisor?: Supervisor): Promise<void
   const log = openLog(supervisor?.worker);
   endOnFault(log);
   const certificate = CertificateFiles.open(config);
-  const issuer = await openIssuer(config);
+  const issuer = await openIssuer(config, log.events);
   const { database, queryTimeout: queryTimeoutMs, poolSize } = config;
   if (config.backupDir !== "off") requireSqlite("--backup-dir", database);
   const metrics = new Metrics(supervisor?.worker);
