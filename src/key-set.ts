@@ -16,7 +16,7 @@ const TIMEOUT_MS = 3_000;
 /** Maximum size of the provider's response, after decompression. */
 const MAX_BYTES = 1024 * 1024;
 const MAX_KEYS = 100;
-/** Cached keys that are older are refreshed in the background. */
+/** The interval of fetches, and the age from which each request may start one. */
 const MAX_AGE_MS = 600_000;
 /** Cached keys that are older are not used. */
 const MAX_STALE_MS = 86_400_000;
@@ -45,6 +45,8 @@ export class KeySet {
   constructor(url: string, onFailure: (error: AppError) => void) {
     this.#url = url;
     this.#onFailure = onFailure;
+    // Withdraws keys on an idle server too, where no request would start a fetch.
+    setInterval(() => this.#refresh(), MAX_AGE_MS).unref();
   }
 
   /**

@@ -191,6 +191,20 @@ describe("cached keys", () => {
     hung.resolve(Response.json(provider.keySet));
   });
 
+  it("are refreshed every ten minutes without requests", async () => {
+    const [old, next] = [await newKey("old"), await newKey("next")];
+    provider.keys = [old];
+    const timers = spyOn(globalThis, "setInterval");
+    const issuer = provider.trustedBy();
+    const [refresh, everyMs] = timers.mock.calls[0] as [() => void, number];
+    expect(everyMs).toBe(600_000);
+    expect(await issuer.authenticate(await newToken(old))).toBeDefined();
+    provider.keys = [next];
+    clock.advance(1_000);
+    refresh();
+    await until(async () => (await issuer.authenticate(await newToken(old))) === undefined);
+  });
+
   it("are refreshed in the background after ten minutes, so that a withdrawn key stops working", async () => {
     const [old, next] = [await newKey("old"), await newKey("next")];
     provider.keys = [old];
