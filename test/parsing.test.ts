@@ -1,12 +1,12 @@
-import { describe, expect, it } from "bun:test";
+import { afterEach, describe, expect, it, mock, spyOn } from "bun:test";
 import fc from "fast-check";
-import { parseJson, stringifyJson } from "../src/domain/json.ts";
+import { parseJson, parseJsonWithId, stringifyJson } from "../src/domain/json.ts";
 import { parseListQuery } from "../src/domain/page.ts";
 import { type NewPlant, parseNewPlant, parsePlantId } from "../src/domain/plant.ts";
 import { LIST_PARAMETER_SCHEMAS, SCHEMAS } from "../src/http/schemas.ts";
 import { openApiAjv } from "./support/api.ts";
 import { int64 } from "./support/inputs.ts";
-import { integerOf, isInt64 } from "./support/judge.ts";
+import { idLiteralOf, integerOf, isInt64 } from "./support/judge.ts";
 
 const isTaken = (take: () => unknown): boolean => {
   try {
@@ -36,7 +36,12 @@ describe("parsePlantId", () => {
   });
 });
 
-describe("parseJson", () => {
+afterEach(() => mock.restore());
+
+describe.each([
+  ["parseJson", parseJson],
+  ["parseJsonWithId", parseJsonWithId],
+])("%s", (_, parse) => {
   const digits = fc.oneof(
     fc.bigInt({ min: 0n, max: 2n ** 65n }).map(String),
     fc.nat({ max: 99 }).map(String),
@@ -55,7 +60,7 @@ describe("parseJson", () => {
         const mark = (power ?? 0) < 0 ? "e" : e;
         const number = `${minus}${whole}${part === "" ? "" : `.${part}`}${power === undefined ? "" : `${mark}${power}`}`;
         const value = integerOf(number);
-        const read = (): NewPlant => parseNewPlant(parseJson(`{"id":${number},"name":"x"}`));
+        const read = (): NewPlant => parseNewPlant(parse(`{"id":${number},"name":"x"}`));
         if (value === undefined || !isInt64(value)) {
           expect(read).toThrow("id must be an integer");
           return;
@@ -68,6 +73,25 @@ describe("parseJson", () => {
     expect(ids).toBeGreaterThan(500);
   });
 
+  it("takes a text just when JSON.parse does", () => {
+    const text = fc.oneof(fc.string({ unit: fc.constantFrom(...'{}[],:"\\ 01.5e+-ntrufals') }), fc.json());
+    const outcome = (read: (text: string) => unknown, each: string): string => {
+      try {
+        return typeof read(each);
+      } catch (error) {
+        return (error as Error).name;
+      }
+    };
+    fc.assert(
+      fc.property(text, (each) => {
+        expect(outcome(parse, each).replace("bigint", "number")).toBe(outcome(JSON.parse, each));
+      }),
+      { numRuns: 3_000 },
+    );
+  });
+});
+
+describe("parseJson", () => {
   it("reads back what stringifyJson writes, digit for digit", () => {
     const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
       tree: fc.oneof(
@@ -90,22 +114,74 @@ describe("parseJson", () => {
       { numRuns: 1_000 },
     );
   });
+});
 
-  it("takes a text just when JSON.parse does", () => {
-    const text = fc.oneof(fc.string({ unit: fc.constantFrom(...'{}[],:"\\ 01.5e+-ntrufals') }), fc.json());
-    const outcome = (parse: (text: string) => unknown, each: string): string => {
-      try {
-        return typeof parse(each);
-      } catch (error) {
-        return (error as Error).name;
-      }
-    };
+describe("parseJsonWithId", () => {
+  /** The id that a plant with this parsed `id` has, if it is valid. */
+  const idOf = (id: unknown): bigint | undefined => {
+    try {
+      return parseNewPlant({ id, name: "x" }).id;
+    } catch {
+      return undefined;
+    }
+  };
+  const number = fc.oneof(
+    int64.map(String),
+    fc.constantFrom("1.5", "7.0", "1e308", "-0", "9007199254740993.0", "9007199254740991.4", "1e19"),
+  );
+  const string = fc
+    .oneof(fc.string(), fc.constantFrom("id", '"id":1', '\\"', "\\", "{", "]", "🌱"))
+    .map((each) => JSON.stringify(each));
+  const key = fc.oneof(fc.constantFrom('"id"', '"\\u0069d"', '"i\\u0064"', '"ID"', '"\\\\id"', '"id "', '""'), string);
+  const space = fc.constantFrom("", "", " ", "\t\r\n");
+  const member = (of: fc.Arbitrary<string>) =>
+    fc
+      .tuple(space, key, space, space, of, space)
+      .map(([before, name, afterName, beforeValue, value, after]) =>
+        [before, name, afterName, ":", beforeValue, value, after].join(""),
+      );
+  const { members, value } = fc.letrec<{ members: string[]; value: string }>((tie) => ({
+    members: fc.array(member(tie("value")), { maxLength: 3 }),
+    value: fc.oneof(
+      { maxDepth: 3 },
+      fc.oneof({ weight: 3, arbitrary: number }, { weight: 2, arbitrary: string }, fc.constantFrom("null", "true")),
+      fc.array(tie("value"), { maxLength: 3 }).map((items) => `[${items.join(",")}]`),
+      tie("members").map((each) => `{${each.join(",")}}`),
+    ),
+  }));
+  const plant = fc
+    .tuple(members, number, members)
+    .map(([before, id, after]) => `{${[...before, `"id":${id}`, ...after].join(",")}}`);
+  const document = fc
+    .tuple(space, fc.oneof({ weight: 4, arbitrary: plant }, value), space)
+    .map((parts) => parts.join(""));
+
+  it("reads the outermost id exactly, and everything else as JSON.parse does", () => {
+    let exact = 0;
     fc.assert(
-      fc.property(text, (each) => {
-        expect(outcome(parseJson, each).replace("bigint", "number")).toBe(outcome(JSON.parse, each));
+      fc.property(document, (text) => {
+        const expected = JSON.parse(text) as { id?: unknown } | null;
+        const parsed = parseJsonWithId(text) as { id?: unknown } | null;
+        const literal = idLiteralOf(text);
+        if (literal !== undefined && expected !== null && parsed !== null) {
+          const id = integerOf(literal);
+          const isValid = id !== undefined && isInt64(id);
+          expect([text, idOf(parsed.id)]).toEqual([text, isValid ? id : undefined]);
+          exact += isValid ? 1 : 0;
+          expected.id = parsed.id;
+        }
+        expect(parsed).toEqual(expected);
       }),
-      { numRuns: 3_000 },
+      { numRuns: 5_000 },
     );
+    expect(exact).toBeGreaterThan(1_000);
+  });
+
+  it("parses natively, without a function that is called for each value", () => {
+    const text = `{"id":9007199254740993,"name":"x","ignored":[${"1e308,".repeat(10_000)}1.5]}`;
+    const parse = spyOn(JSON, "parse");
+    expect(parseJsonWithId(text)).toHaveProperty("id", 9007199254740993n);
+    expect(parse.mock.calls).toEqual([[text]]);
   });
 });
 

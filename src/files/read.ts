@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { parse as parseCsv } from "csv-parse/stream";
 import type { AppError } from "../domain/error.ts";
-import { parseJson } from "../domain/json.ts";
+import { parseJson, parseJsonWithId } from "../domain/json.ts";
 import { idTextFault, type NewPlant, parseNewPlant, parsePlantId } from "../domain/plant.ts";
 import type { Format } from "./formats.ts";
 
@@ -32,7 +32,7 @@ async function* readNdjson(bytes: ReadableStream<Uint8Array>): AsyncGenerator<Ro
     line++;
     try {
       const text = decoder.decode(lineBytes);
-      if (text.trim() !== "") yield toRow(line, parseJson(text));
+      if (text.trim() !== "") yield toRow(line, parseJsonWithId(text));
     } catch {
       yield { line, fields: [], fault: "the line must be one JSON object in well-formed UTF-8" };
     }

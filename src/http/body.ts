@@ -1,5 +1,5 @@
 import { AppError } from "../domain/error.ts";
-import { parseJson } from "../domain/json.ts";
+import { parseJsonWithId } from "../domain/json.ts";
 import { HttpError } from "./errors.ts";
 
 /** The largest body that is read. */
@@ -11,7 +11,7 @@ const CONTENT_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8"
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * The JSON value of a request's body, its integers exact (see {@link parseJson}).
+ * The JSON value of a request's body, its `id` exact (see {@link parseJsonWithId}).
  * @throws AppError `unsupported_content_type`, `body_too_large`, `malformed_json`
  */
 export async function readJson(request: Request): Promise<unknown> {
@@ -28,13 +28,9 @@ export async function readJson(request: Request): Promise<unknown> {
     throw new AppError("malformed_json", "the body ended before it was whole", { cause });
   }
   try {
-    return parseJson(decoder.decode(bytes));
+    return parseJsonWithId(decoder.decode(bytes));
   } catch (cause) {
-    throw new AppError(
-      "malformed_json",
-      "the body must be one JSON value in well-formed UTF-8, nested less than 4,000 levels deep",
-      { cause },
-    );
+    throw new AppError("malformed_json", "the body must be one JSON value in well-formed UTF-8", { cause });
   }
 }
 

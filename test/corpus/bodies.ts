@@ -10,6 +10,7 @@ const named = (name: string): string => create(`{"id":2,"name":"${name}"}`);
 const padded = (length: number): string => PLANT.padEnd(length, " ");
 const DEEP = '{"id":2,"name":"x","deep":';
 
+const NUMBERS = ["1", "1.5", "7.0", "1e22", "1e308", "1e400", "9223372036854775807", "9".repeat(100)];
 const IDS = [
   ...['"2"', "null", "true", "[2]", "{}", "2.5", "0.2", "1e400", "-1e400", "1e-400", "1e19", "9223372036854775808"],
   ...["-9223372036854775809", "18446744073709551618", "9007199254740993.0", "9007199254740993e0"],
@@ -82,7 +83,6 @@ export const bodies = [
     "JSON with padding": create(`callback(${PLANT})`),
     "60,000 open lists": create("[".repeat(60_000)),
     "10,000 open objects": create('{"a":'.repeat(10_000)),
-    "a value in 30,000 lists": create(`${DEEP}${"[".repeat(30_000)}1.5${"]".repeat(30_000)}}`),
   }),
 
   ...answered([40002], {
@@ -110,7 +110,14 @@ export const bodies = [
     "fields like those of every object": create(
       '{"id":2,"name":"x","__proto__":{"tag":1},"toString":1,"constructor":1}',
     ),
-    "1,000 levels of lists": create(`${DEEP}${"[".repeat(1_000)}${"]".repeat(1_000)}}`),
+    "lists as deep as 64 KiB allow": create(`${DEEP}${"[".repeat(32_754)}${"]".repeat(32_754)}}`),
+    ...Object.fromEntries(
+      NUMBERS.map((number) => [
+        `a number in 32,700 lists: ${number.slice(0, 20)}`,
+        create(`${DEEP}${"[".repeat(32_700)}${number}${"]".repeat(32_700)}}`),
+      ]),
+    ),
+    "objects as deep as 64 KiB allow": create(`${DEEP}${'{"":'.repeat(13_101)}1${"}".repeat(13_101)}}`),
     "5,000 unknown fields": create(
       `{"id":2,"name":"x"${Array.from({ length: 5_000 }, (_, n) => `,"${n}":0`).join("")}}`,
     ),

@@ -63,21 +63,31 @@ export function integerOf(literal: string): bigint | undefined {
   return isPlain || (Number.isFinite(Number(value)) && BigInt(Number(value)) === value) ? value : undefined;
 }
 
+/** The literal of the outermost object's `id` in a JSON text; `undefined` when it is not a number. */
+export function idLiteralOf(text: string): string | undefined {
+  const idLiterals = new Map<unknown, string>();
+  const value = JSON.parse(text, function (this: unknown, key, each, { source = "" } = {}) {
+    if (key === "id") {
+      if (typeof each === "number") idLiterals.set(this, source);
+      else idLiterals.delete(this);
+    }
+    return each;
+  } satisfies Reviver);
+  return idLiterals.get(value);
+}
+
 /** What a create makes of a body. `isDescribed` validates by the schema of the description, where ids are doubles. */
 export function judgeBody(body: Uint8Array, isDescribed: (plant: unknown) => boolean): Verdict<JudgedPlant> {
   if (body.length > MAX_BODY_BYTES) return refuse(40005);
   if (!isUtf8(body)) return refuse(40001);
-  const idLiterals = new Map<unknown, string>();
+  const text = Buffer.from(body).toString();
   let value: unknown;
   try {
-    value = JSON.parse(Buffer.from(body).toString(), function (this: unknown, key, each, { source = "" } = {}) {
-      if (key === "id" && typeof each === "number") idLiterals.set(this, source);
-      return each;
-    } satisfies Reviver);
+    value = JSON.parse(text);
   } catch {
     return refuse(40001);
   }
-  const literal = idLiterals.get(value);
+  const literal = idLiteralOf(text);
   const id = literal === undefined ? undefined : integerOf(literal);
   if (id === undefined || !isInt64(id) || !isDescribed(value)) return refuse(40002);
   const { name, tag } = value as { name: unknown; tag?: unknown };
