@@ -16,10 +16,35 @@ describe("the log", () => {
     expect(redact(text)).not.toContain(random.slice(0, 20));
   });
 
-  it.each(["/plants/9223372036854775807", "5f3c1d0e-7a53-4b0e-8d0c-0c1f2f6b9a11", "/docs/swagger-ui-bundle.js"])(
-    "shows %s as it is",
-    (text) => expect(redact(text)).toBe(text),
+  it.each([
+    ["as it is", "/x/", ""],
+    ["after characters of a token", "/x/Bearer%20", "/y"],
+    ["after a word that contains ey", "/keys-and-values-", "/y"],
+    ["between other dots", "/x.ey-ey-", ".ey"],
+  ])("shows no JWT: %s", (_how, before, after) => {
+    const parts = ["eyJhbGciOiJFUzI1NiJ9", "eyJzdWIiOiJhbm4ifQ", "c2ln-bmF0_dXJl"];
+    for (const dot of [".", "%2e", "%2E", "%252e"]) {
+      const redacted = redact(before + parts.join(dot) + after);
+      for (const part of parts) expect(redacted).not.toContain(part.slice(2));
+    }
+  });
+
+  // A search that starts over at every `ey` would take minutes.
+  it.each(["ey-", "ey_", "ey", "eyyyyyyyyyyy%", "plt", "plt_-", `${"a".repeat(35)}-`, "%2e", "ey.ey", "."])(
+    "looks once through a long text of %p",
+    (unit) => expect(redact(unit.repeat(300_000 / unit.length))).not.toBe(""),
   );
+
+  it("shows no JWT of any length", () => {
+    expect(redact(`/eyJhbGciOiJFUzI1NiJ9${".x".repeat(2_000_000)}`)).toBe("/...");
+  });
+
+  it.each([
+    "/key-2026-11-22-abcdef",
+    "/plants/9223372036854775807",
+    "5f3c1d0e-7a53-4b0e-8d0c-0c1f2f6b9a11",
+    "/docs/swagger-ui-bundle.js",
+  ])("shows %s as it is", (text) => expect(redact(text)).toBe(text));
 });
 
 describe("the log of another process", () => {
