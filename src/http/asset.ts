@@ -37,9 +37,9 @@ export function asset(
     });
     const takesGzip = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(request.headers.get("accept-encoding") ?? "");
     const etag = `"${hash}${takesGzip ? "-gzip" : ""}"`;
-    const isKnown = (request.headers.get("if-none-match") ?? "")
-      .split(/\s*,\s*/)
-      .some((tag) => tag === etag || tag === "*");
+    const ifNoneMatch = request.headers.get("if-none-match") ?? "";
+    // An ETag includes its quotes, so it cannot be part of another one. Matches a weak one too (RFC 9110, 13.1.2).
+    const isKnown = ifNoneMatch === "*" || ifNoneMatch.includes(etag);
     const body = takesGzip ? gzipped : plain;
     return new Response(isKnown ? null : body, {
       status: isKnown ? 304 : 200,
