@@ -1,12 +1,15 @@
 import { type BlockList, isIP } from "node:net";
 
+/** Maximum number of entries of `X-Forwarded-For` that are read, from the last one. */
+const MAX_FORWARDED = 32;
+
 /**
  * The address that a request comes from: the other end of its connection, unless that is a trusted proxy. Then it is
  * the last one in `X-Forwarded-For` that is none: what stands before it, the client itself may have written.
  */
 export function clientAddress(request: Request, peer: string, proxies: BlockList | undefined): string {
   if (proxies === undefined) return peer;
-  const forwarded = request.headers.get("x-forwarded-for")?.split(",") ?? [];
+  const forwarded = request.headers.get("x-forwarded-for")?.split(",").slice(-MAX_FORWARDED) ?? [];
   let address = peer;
   while (isTrusted(address, proxies)) {
     const before = forwarded.pop()?.trim();

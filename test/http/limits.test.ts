@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, mock, spyOn } from "bun:test";
 import { BlockList } from "node:net";
 import { mintSecret } from "../../src/domain/token.ts";
 import type { GateOptions } from "../../src/http/auth.ts";
-import { networkOf } from "../../src/http/client-address.ts";
+import { clientAddress, networkOf } from "../../src/http/client-address.ts";
 import { RateLimiter } from "../../src/http/rate-limit.ts";
 import { Api, type Reply } from "../support/api.ts";
 import { newOwner, type Service, startService } from "../support/service.ts";
@@ -103,6 +103,17 @@ describe("invalid tokens of one address", () => {
       expect([other, await tell(other)]).toEqual([other, 40101]);
     expect(await tell("2001:db8::ffff:1")).toBe(42900);
     expect(await tell("2001:db8:0:1::1")).toBe(40101);
+  });
+});
+
+describe("X-Forwarded-For", () => {
+  it("is read from its end up to 32 addresses, however many it has", () => {
+    const proxies = new BlockList();
+    proxies.addSubnet("10.0.0.0", 8);
+    const check = spyOn(proxies, "check");
+    const headers = { "X-Forwarded-For": `192.0.2.1${",10.1.2.3".repeat(1_000)}` };
+    expect(clientAddress(new Request("http://x", { headers }), "10.0.0.1", proxies)).toBe("10.1.2.3");
+    expect(check.mock.calls.length).toBeLessThanOrEqual(33);
   });
 });
 
