@@ -4,6 +4,7 @@ import { openStorage } from "../src/storage/open.ts";
 import { Tokens } from "../src/tokens.ts";
 import { bodies } from "./corpus/bodies.ts";
 import { chunks } from "./corpus/chunks.ts";
+import { costly } from "./corpus/costly.ts";
 import { type Exchange, inPieces, KEPT, TOKEN } from "./corpus/exchange.ts";
 import { headers } from "./corpus/headers.ts";
 import { messages } from "./corpus/messages.ts";
@@ -31,6 +32,7 @@ const CORPUS: Readonly<Record<string, readonly Exchange[]>> = {
   queries,
   headers,
   bodies,
+  costly,
 };
 const ALL = Object.values(CORPUS).flat();
 const TIMEOUT_MS = 60_000;
