@@ -5,14 +5,16 @@ declare global {
   }
 }
 
+/** Matches a text that may hold a number that `JSON.parse` rounds. Others are parsed natively, in a quarter of the time. */
+const MAY_BE_ROUNDED = /\d[.eE]|\d{16}/;
+
 /**
  * Parses JSON with every int64 exact, at any depth: as `number` where that is safe, as `bigint` otherwise. Any other
  * number becomes `NaN`. For responses and files; calls a function for each value, so not for requests.
  * @throws SyntaxError when the text is not JSON.
  */
 export function parseJson(text: string): unknown {
-  // Small plain integers, which is all that most texts have, are exact in JSON.parse, which is four times as fast.
-  if (!/\d[.eE]|\d{16}/.test(text)) return JSON.parse(text);
+  if (!MAY_BE_ROUNDED.test(text)) return JSON.parse(text);
   return JSON.parse(text, (_key, value, { source }: { source?: string } = {}) =>
     typeof value === "number" ? exactInteger(source as string) : value,
   );
@@ -26,7 +28,7 @@ export function parseJson(text: string): unknown {
  */
 export function parseJsonWithId(text: string): unknown {
   const value = JSON.parse(text) as { id?: unknown } | null;
-  if (typeof value?.id === "number") value.id = exactInteger(findIdLiteral(text));
+  if (typeof value?.id === "number" && MAY_BE_ROUNDED.test(text)) value.id = exactInteger(findIdLiteral(text));
   return value;
 }
 
