@@ -2,7 +2,7 @@ import type { App } from "../app.ts";
 import { toJsonNumber } from "../domain/json.ts";
 import { DEFAULT_FIELDS, type Field, type ListQuery } from "../domain/page.ts";
 import type { NewPlant, Owner, PlantId } from "../domain/plant.ts";
-import type { ListScheduler } from "./list-scheduler.ts";
+import { type ListScheduler, MAX_CHUNK_LENGTH } from "./list-scheduler.ts";
 
 /** The largest chunk, in UTF-8 bytes, unless a single plant is larger. */
 export const MAX_CHUNK_BYTES = 64 * 1024;
@@ -47,7 +47,8 @@ export class ListReader {
     if (this.#chunks > 0) await this.#scheduler.next(this.#chunks - 1);
     this.#chunks++;
     const { fields = DEFAULT_FIELDS, tag } = this.#query;
-    const limit = Math.min(this.#remaining, this.#scheduler.chunkLength, this.#fitting);
+    const chunkLength = this.#query.limit === undefined ? this.#scheduler.streamChunkLength : MAX_CHUNK_LENGTH;
+    const limit = Math.min(this.#remaining, chunkLength, this.#fitting);
     const { plants, next } = await this.#app.listPage(this.#owner, { after: this.#next, tag }, limit);
     let length = plants.length;
     let text = writePlants(plants, fields);

@@ -1,5 +1,5 @@
 /** Plants that one read of the database takes: half a millisecond of work. */
-const MAX_CHUNK_LENGTH = 500;
+export const MAX_CHUNK_LENGTH = 500;
 /** A shorter chunk would cost more in overhead than in plants. */
 const MIN_CHUNK_LENGTH = 25;
 /**
@@ -25,8 +25,8 @@ export class ListScheduler {
     });
   }
 
-  /** Plants that the next chunk may have. Many lists share the length of one, because their chunks are in memory at once. */
-  get chunkLength(): number {
+  /** Plants that the next chunk of a stream may have. Many streams share the length of one: their chunks are in memory at once. */
+  get streamChunkLength(): number {
     return Math.max(MIN_CHUNK_LENGTH, Math.floor(MAX_CHUNK_LENGTH / (1 + this.#queue.length)));
   }
 

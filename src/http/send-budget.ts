@@ -1,8 +1,6 @@
 import { AppError } from "../domain/error.ts";
 import type { Owner } from "../domain/plant.ts";
 
-/** No single owner may use more than this part of the budget. */
-const OWNER_SHARE = 1 / 4;
 /** The least that a body counts for: the size of its stream in memory. It bounds the number of streams. */
 const MIN_RESERVATION_BYTES = 16 * 1024;
 /** A larger body never leaves without a reservation. */
@@ -23,7 +21,8 @@ export interface Reservation {
 
 /**
  * The budget of this process for response bodies that clients have not read yet. When it is used up, new large responses
- * are refused with 503, and small ones go on. An owner can use a quarter of it.
+ * are refused with 503, and small ones go on. An owner can use no more than it leaves free: alone half of the budget, as one
+ * of two a third, so that there is always room for another.
  */
 export class SendBudget {
   readonly #limitBytes: number;
@@ -52,7 +51,7 @@ export class SendBudget {
 
   /**
    * Reserves bytes for a response to `owner`.
-   * @throws AppError `unavailable` when the budget, or the owner's share of it, is used up
+   * @throws AppError `unavailable` when the owner's share of the budget is used up
    */
   reserve(owner: Owner, bytes: number): Reservation {
     let [held, isReleased] = [0, false];
@@ -79,7 +78,7 @@ export class SendBudget {
 
   #requireRoom(owner: Owner, bytes: number): void {
     const ownBytes = (this.#bytesByOwner.get(owner) ?? 0) + bytes;
-    if (this.#bytes + bytes <= this.#limitBytes && ownBytes <= this.#limitBytes * OWNER_SHARE) return;
+    if (ownBytes <= this.#limitBytes - this.#bytes) return;
     throw new AppError("unavailable", "too many large responses are waiting for their clients to read: try again");
   }
 

@@ -186,9 +186,12 @@ describe("a long list whose reader stalls", () => {
       seen = plants.length;
       return seen > 0 && seen === before;
     });
-    Bun.gc(true);
     expect(plants.length).toBeLessThan(20_000);
-    expect(plants.filter((plant) => plant.deref() !== undefined).length).toBe(0);
+    // The collector takes what looks like a pointer on the stack for one, so one run may keep a plant by chance.
+    await until(() => {
+      Bun.gc(true);
+      return plants.every((plant) => plant.deref() === undefined);
+    });
     reader.destroy();
     await service.stop();
   });
