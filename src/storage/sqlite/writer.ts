@@ -1,5 +1,6 @@
 import { AppError } from "../../domain/error.ts";
 import type { Commit } from "../storage.ts";
+import { DEADLINE_TICKS, startDeadline } from "./deadline.ts";
 import { toAppError } from "./failures.ts";
 import type { Loss, Reply, Request } from "./writer-thread.ts";
 import type { Write, Writes } from "./writes.ts";
@@ -10,8 +11,6 @@ const MAX_WAITING = 4_096;
 const MAX_GROUP = 1_024;
 /** Turns of the event loop that a group may gather for, while each brings more writes. */
 const MAX_GATHERING_TURNS = 8;
-/** How long the thread may take for one group, the wait for another process included. A disk that hangs longer is lost. */
-const DEADLINE_MS = 20_000;
 /** How long the answers to what waits may take to leave, before the process ends. */
 const LAST_ANSWERS_MS = 100;
 
@@ -142,11 +141,11 @@ export class Writer {
   async #ask(request: Request): Promise<readonly unknown[]> {
     if (this.#isClosed) throw new AppError("unavailable", "the server is stopping: try again");
     const { promise, resolve } = Promise.withResolvers<Reply>();
-    const timer = setTimeout(() => this.#end(`the disk has not answered for ${DEADLINE_MS} ms`), DEADLINE_MS);
+    const cancelDeadline = startDeadline(() => this.#end(`the disk has not responded for ${DEADLINE_TICKS} seconds`));
     this.#answer = resolve;
     this.#thread.postMessage(JSON.stringify(request));
     const reply = await promise;
-    clearTimeout(timer);
+    cancelDeadline();
     if ("failure" in reply) throw toAppError(reply.failure.code, reply.failure);
     return reply.results;
   }
