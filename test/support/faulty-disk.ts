@@ -3,7 +3,7 @@
  * the fault, SIGUSR2 ends it. What fails are the system calls of this very process, so that it needs no rights and no tools.
  */
 import { dlopen, ptr } from "bun:ffi";
-import { fstatSync, openSync, statSync } from "node:fs";
+import { constants, fstatSync, openSync, statSync } from "node:fs";
 
 interface Fault {
   begin(path: string): void;
@@ -11,6 +11,8 @@ interface Fault {
 }
 
 const RLIMIT_FSIZE = 1;
+const F_GETFL = 3;
+const O_ACCMODE = 3;
 const MAX_FD = 256;
 const libc = openLibc();
 
@@ -67,13 +69,14 @@ function losing(suffix: string): Fault {
   };
 }
 
-/** The writer opens its files after the reader. */
+/** The writer opens its files after the reader, and is the last to open them for writing. */
 function lastDescriptorOf(file: string): number {
   const { dev, ino } = statSync(file);
   for (let fd = MAX_FD; fd > 2; fd--) {
     try {
       const found = fstatSync(fd);
-      if (found.dev === dev && found.ino === ino) return fd;
+      const isWritable = (libc.fcntl(fd, F_GETFL) & O_ACCMODE) !== constants.O_RDONLY;
+      if (found.dev === dev && found.ino === ino && isWritable) return fd;
     } catch {
       // Nothing is open there.
     }
@@ -89,6 +92,7 @@ function openLibc() {
       return dlopen(each, {
         dup: { args: ["int"], returns: "int" },
         dup2: { args: ["int", "int"], returns: "int" },
+        fcntl: { args: ["int", "int"], returns: "int" },
         getrlimit: { args: ["int", "ptr"], returns: "int" },
         setrlimit: { args: ["int", "ptr"], returns: "int" },
       }).symbols;

@@ -1,9 +1,11 @@
 import { SQLiteError } from "bun:sqlite";
 import { AppError } from "../../domain/error.ts";
 
+/** The command that puts a backup in the place of a database, quoted. */
+export const RESTORE_COMMAND = '"plantstore restore FILE --force"';
+
 /** What to do about a file that SQLite finds damaged, as the end of a sentence. */
-export const DAMAGE_REMEDY =
-  'if --database names the right file, put a backup in its place: stop the server, then "plantstore restore FILE --force"';
+export const DAMAGE_REMEDY = `if --database names the right file, put a backup in its place: stop the server, then ${RESTORE_COMMAND}`;
 
 /** SQLite's extended name for a failure, or for its cause: `SQLITE_BUSY`, `SQLITE_IOERR_FSYNC`... */
 export function codeOf(error: unknown): string | undefined {

@@ -1,5 +1,7 @@
-import { closeSync, existsSync, fsyncSync, openSync, readSync, realpathSync, statSync } from "node:fs";
+import { closeSync, existsSync, fsyncSync, openSync, readSync, realpathSync, statSync, writeSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+
+const CHUNK_BYTES = 1024 * 1024;
 
 /** The file itself, through any links, so that all who open it meet at one lock. Its folder must be there. */
 export const realPath = (path: string): string =>
@@ -28,6 +30,16 @@ export function sync(path: string): void {
     fsyncSync(file);
   } finally {
     closeSync(file);
+  }
+}
+
+/** Copies an open file from its start to the same positions of another, or over itself. */
+export function copyBytes(from: number, to: number): void {
+  const chunk = Buffer.alloc(CHUNK_BYTES);
+  for (let position = 0; ; ) {
+    const length = readSync(from, chunk, 0, CHUNK_BYTES, position);
+    if (length === 0) return;
+    position += writeSync(to, chunk, 0, length, position);
   }
 }
 

@@ -1,4 +1,12 @@
 import { Database, SQLiteError } from "bun:sqlite";
+import { identify, type OpenFile } from "./open-files.ts";
+
+/** The lock of a server. */
+export interface ServerLock {
+  /** The file that is locked: a server whose lock file is deleted no longer keeps others off. */
+  readonly file: OpenFile;
+  release(): void;
+}
 
 /**
  * Keeps a second server, or what must be alone like one, off a database file, for as long as this process lives. The
@@ -6,8 +14,9 @@ import { Database, SQLiteError } from "bun:sqlite";
  * after `kill -9`.
  * @throws Error when another process holds it.
  */
-export function lockForServer(path: string): { release(): void } {
-  const db = new Database(`${path}.server-lock`, { create: true, readwrite: true });
+export function lockForServer(path: string): ServerLock {
+  const lockPath = `${path}.server-lock`;
+  const db = new Database(lockPath, { create: true, readwrite: true });
   try {
     db.run("PRAGMA journal_mode = MEMORY");
     db.run("BEGIN EXCLUSIVE");
@@ -17,5 +26,5 @@ export function lockForServer(path: string): { release(): void } {
     const message = `another server is running on ${path}, or a copy: stop it first, or use PostgreSQL for several servers`;
     throw new Error(message, { cause: error });
   }
-  return { release: () => db.close(true) };
+  return { file: identify("lock", lockPath), release: () => db.close(true) };
 }

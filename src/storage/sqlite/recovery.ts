@@ -1,9 +1,8 @@
 import type { Database } from "bun:sqlite";
-import { closeSync, fsyncSync, openSync, readSync, writeSync } from "node:fs";
+import { closeSync, fsyncSync, openSync } from "node:fs";
 import { DAMAGE_REMEDY } from "./failures.ts";
-import { bytesOf } from "./files.ts";
+import { bytesOf, copyBytes } from "./files.ts";
 
-const CHUNK_BYTES = 1024 * 1024;
 /** SQLite takes a file that is shorter than any page for an empty one. */
 const MIN_PAGE_BYTES = 512;
 
@@ -28,12 +27,7 @@ export function settleLog(db: Database): void {
   db.run("BEGIN IMMEDIATE");
   const file = openSync(`${db.filename}-wal`, "r+");
   try {
-    const chunk = Buffer.alloc(CHUNK_BYTES);
-    for (let position = 0; ; ) {
-      const length = readSync(file, chunk, 0, CHUNK_BYTES, position);
-      if (length === 0) break;
-      position += writeSync(file, chunk, 0, length, position);
-    }
+    copyBytes(file, file);
     fsyncSync(file);
   } finally {
     closeSync(file);

@@ -6,11 +6,12 @@ import { ID_MAX, ID_MIN } from "../../domain/plant.ts";
 import type { Token } from "../../domain/token.ts";
 import { type PlantRow, type StoredPlantRow, type TokenRow, toPlant, toStoredPlant, toToken } from "../rows.ts";
 import type { Commit, InsertOutcome, PlantKey, PlantRange, Storage, StorageState, StoredPlant } from "../storage.ts";
-import { connect, makeDurable } from "./connection.ts";
+import { connect, makeDurable, pragma } from "./connection.ts";
 import { codeOf, DAMAGE_REMEDY, isDamage, toAppError } from "./failures.ts";
 import { bytesOf, realPath } from "./files.ts";
-import { lockForServer } from "./lock.ts";
+import { lockForServer, type ServerLock } from "./lock.ts";
 import { migrate } from "./migrations.ts";
+import { identifyDatabase } from "./open-files.ts";
 import { logBytes, refuseLoneLog, settleLog } from "./recovery.ts";
 import { Revisions } from "./revisions.ts";
 import { Writer } from "./writer.ts";
@@ -39,8 +40,11 @@ export async function openSqlite(path: string, { forServer, mustExist, onCommit 
     migrate(db);
     makeDurable(db);
     if (forServer && isLogLeft) settleLog(db);
+    // The first read in WAL mode makes the WAL and the shared-memory file.
+    pragma(db, "SELECT count(*) FROM sqlite_schema");
+    const files = [...identifyDatabase(file), ...(lock === undefined ? [] : [lock.file])];
     const revisions = new Revisions();
-    const writer = await Writer.open(file, { onDone: (write) => revisions.note(write), onCommit });
+    const writer = await Writer.open(file, files, { onDone: (write) => revisions.note(write), onCommit });
     return new SqliteStorage(db, writer, revisions, lock);
   } catch (error) {
     db?.close(true);
@@ -54,7 +58,7 @@ export async function openSqlite(path: string, { forServer, mustExist, onCommit 
 class SqliteStorage implements Storage {
   readonly #db: Database;
   readonly #writer: Writer;
-  readonly #lock: { release(): void } | undefined;
+  readonly #lock: ServerLock | undefined;
   readonly #revisions: Revisions;
   readonly #selectPlants;
   readonly #selectPlantsByTag;
@@ -63,7 +67,7 @@ class SqliteStorage implements Storage {
   readonly #selectToken;
   readonly #selectTokens;
 
-  constructor(db: Database, writer: Writer, revisions: Revisions, lock: { release(): void } | undefined) {
+  constructor(db: Database, writer: Writer, revisions: Revisions, lock: ServerLock | undefined) {
     db.run("PRAGMA query_only = ON");
     this.#db = db;
     this.#writer = writer;

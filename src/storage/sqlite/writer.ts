@@ -2,6 +2,7 @@ import { AppError } from "../../domain/error.ts";
 import type { Commit } from "../storage.ts";
 import { DEADLINE_TICKS, startDeadline } from "./deadline.ts";
 import { toAppError } from "./failures.ts";
+import type { OpenFile } from "./open-files.ts";
 import type { Loss, Reply, Request } from "./writer-thread.ts";
 import type { Write, Writes } from "./writes.ts";
 
@@ -40,11 +41,11 @@ export class Writer {
   #answer: (reply: Reply) => void = () => {};
   #isClosed = false;
 
-  /** Starts the thread and lets it open the database at `path`. */
-  static async open(path: string, options: WriterOptions): Promise<Writer> {
+  /** Starts the thread and lets it open the database at `path`, of which `files` are open already. */
+  static async open(path: string, files: readonly OpenFile[], options: WriterOptions): Promise<Writer> {
     const writer = new Writer(new Worker(new URL("./writer-thread.ts", import.meta.url).href), options);
     try {
-      await writer.#ask({ open: path });
+      await writer.#ask({ open: path, files });
       return writer;
     } catch (error) {
       writer.#isClosed = true;
@@ -58,10 +59,7 @@ export class Writer {
     this.#options = options;
     thread.onmessage = ({ data }: MessageEvent<string>) => {
       const message = JSON.parse(data) as Reply | Loss;
-      if ("loss" in message)
-        this.#end(
-          `the disk failed to keep a write (${message.loss}): look after it; nothing that was answered is lost`,
-        );
+      if ("loss" in message) this.#end(message.loss);
       else this.#answer(message);
     };
     thread.addEventListener("close", () => this.#end("the thread that writes has ended: it closed"));
@@ -89,7 +87,11 @@ export class Writer {
   /** Finishes what was accepted, writes the log back into the database file and ends the thread. */
   async close(): Promise<void> {
     await this.#draining;
-    await this.#ask({ close: true });
+    await this.#ask({ close: true }).catch((error: unknown) => {
+      // After a loss `#end` ends the process: an ordinary exit would close the database, which is a checkpoint.
+      if (this.#isClosed) return new Promise<never>(() => {});
+      throw error;
+    });
     this.#isClosed = true;
     this.#thread.terminate();
   }
