@@ -20,6 +20,19 @@ const FAULTS: readonly [what: string, suffix: string, injection: string][] = [
 
 if (Bun.which("strace") === null) throw new Error("strace makes the faults and is missing: apt-get install strace");
 for (const [what, suffix, injection] of FAULTS) console.log(`${what}: ${await meet(suffix, injection)}`);
+console.log(`every fsync of the folder fails: ${await failToStart()}`);
+
+/** Starts a server while fsync fails for the folder of its database; resolves with what it prints. */
+async function failToStart(): Promise<string> {
+  const folder = temporaryFolder();
+  const database = ["--database", `sqlite:${join(folder.path, "plants.db")}`];
+  const strace = ["strace", "-D", "-f", "-o", "/dev/null", "-P", folder.path, "-e", "trace=fsync,fdatasync"];
+  const serve = commandLine(["serve", "--port", "0", "--admin-port", "off", ...database]);
+  const child = Bun.spawn([...strace, "-e", "inject=fsync,fdatasync:error=EIO", ...serve], { stderr: "pipe" });
+  const stderr = await new Response(child.stderr).text();
+  folder.remove();
+  return `${stderr.trim()} (exit code ${await child.exited})`;
+}
 
 async function meet(suffix: string, injection: string): Promise<string> {
   const folder = temporaryFolder();

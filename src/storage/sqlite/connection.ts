@@ -1,4 +1,6 @@
 import { Database } from "bun:sqlite";
+import { refuseHardLinks } from "./hard-links.ts";
+import { openFailure } from "./open-failure.ts";
 
 /** The first SQLite without the WAL-reset race, which could corrupt a database with several connections. */
 const MIN_SQLITE_VERSION = "3.51.3";
@@ -8,9 +10,10 @@ const BUSY_TIMEOUT_MS = 5_000;
 
 /**
  * Opens a database file, making it when it is missing, unless `create` is false. Nothing is written to a file that exists.
- * @throws Error when this SQLite is too old, or the file cannot be opened or is no database.
+ * @throws Error when this SQLite is too old, the file has hard links, cannot be opened or is not a database.
  */
 export function connect(path: string, { create = true } = {}): Database {
+  refuseHardLinks(path);
   let db: Database | undefined;
   try {
     db = new Database(path, { create, readwrite: true, safeIntegers: true, strict: true });
@@ -20,7 +23,7 @@ export function connect(path: string, { create = true } = {}): Database {
     pragma(db, "SELECT count(*) FROM sqlite_schema");
   } catch (error) {
     db?.close(true);
-    throw new Error(`the database ${path} cannot be used: ${(error as Error).message}`, { cause: error });
+    throw openFailure(path, error);
   }
   const version = pragma(db, "SELECT sqlite_version()") as string;
   if (Bun.semver.order(version, MIN_SQLITE_VERSION) >= 0) return db;

@@ -1,11 +1,31 @@
-import { closeSync, existsSync, fsyncSync, openSync, readSync, realpathSync, statSync, writeSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import {
+  closeSync,
+  fsyncSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  readSync,
+  realpathSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 
 const CHUNK_BYTES = 1024 * 1024;
 
-/** The file itself, through any links, so that all who open it meet at one lock. Its folder must be there. */
-export const realPath = (path: string): string =>
-  existsSync(path) ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path));
+/**
+ * Resolves all symbolic links, of a missing file too, so that every process finds the same lock and WAL beside it.
+ * @throws Error when its folder is missing, or it is itself a folder
+ */
+export function realPath(path: string): string {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (stats?.isDirectory())
+    throw new Error(`${path} is a folder: name a file in it, such as ${join(path, basename(path))}.db`);
+  if (stats !== undefined) return realpathSync(path);
+  const folder = realpathSync(dirname(path));
+  const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  return isLink ? realPath(resolve(folder, readlinkSync(path))) : join(folder, basename(path));
+}
 
 /** The length of a file, 0 when it is missing. */
 export const bytesOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
@@ -30,6 +50,24 @@ export function sync(path: string): void {
     fsyncSync(file);
   } finally {
     closeSync(file);
+  }
+}
+
+/**
+ * Syncs the folder of a new file, and those above it up to the one that holds `firstMade`, the first folder that was
+ * made for it. SQLite ignores a failure of its own fsync of the folder.
+ * @throws Error when the names in a folder may not be on disk
+ */
+export function syncFolders(file: string, firstMade: string | undefined): void {
+  const last = firstMade === undefined ? dirname(file) : dirname(realpathSync(firstMade));
+  for (let folder = dirname(file); ; folder = dirname(folder)) {
+    try {
+      sync(folder);
+    } catch (error) {
+      const message = `the folder ${folder} cannot be synced, so its files may be lost in a power failure`;
+      throw new Error(`${message}: check the disk, or use another (${(error as Error).message})`, { cause: error });
+    }
+    if (folder === last) return;
   }
 }
 

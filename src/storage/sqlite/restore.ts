@@ -15,6 +15,7 @@ import { type Copied, type CopyOptions, withCopy } from "./backup.ts";
 import { connect, pragma } from "./connection.ts";
 import { codeOf, isDamage } from "./failures.ts";
 import { beginsAsDatabase, realPath, timestamp } from "./files.ts";
+import { ASIDE_SUFFIX, refuseHardLinks, removeSecondNames } from "./hard-links.ts";
 import { lockForServer } from "./lock.ts";
 
 /** What SQLite keeps beside a database file, and would apply to whatever file has that name. */
@@ -41,9 +42,11 @@ export async function restore(
   if (realpathSync(source) === file) throw new Error(`${source} is the database itself: name a backup of it`);
   const lock = lockForServer(file);
   try {
+    removeSecondNames(file);
+    refuseHardLinks(file);
     const isThere = ["", ...COMPANIONS].some((suffix) => existsSync(file + suffix));
     if (isThere && !isForced) throw new Error(`${file} is there already: --force puts it aside first`);
-    const aside = isThere ? `${file}.replaced-${timestamp(new Date())}` : undefined;
+    const aside = isThere ? `${file}${ASIDE_SUFFIX}${timestamp(new Date())}` : undefined;
     const place = (copy: string) => (aside === undefined ? renameSync(copy, file) : replace(file, copy, aside));
     const copied = await withCopy({ source, target: file, remedy: "use another backup", place }, options);
     return { ...copied, aside };

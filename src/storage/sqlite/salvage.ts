@@ -1,6 +1,7 @@
 import { closeSync, fstatSync, fsyncSync, linkSync, openSync, renameSync, rmSync } from "node:fs";
 import { dirname } from "node:path";
 import { copyBytes, sync, timestamp } from "./files.ts";
+import { ASIDE_SUFFIX } from "./hard-links.ts";
 
 /**
  * Writes a deleted WAL, which is still open as `descriptor`, to its path again: it holds all writes since the last
@@ -33,7 +34,7 @@ export function rewriteWal(path: string, descriptor: number): boolean {
  * @returns the new name, or `undefined` when that fails
  */
 export function setWalAside(path: string): string | undefined {
-  const aside = `${path}.replaced-${timestamp(new Date())}`;
+  const aside = `${path}${ASIDE_SUFFIX}${timestamp(new Date())}`;
   try {
     renameSync(path, aside);
     sync(dirname(path));

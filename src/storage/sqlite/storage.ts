@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { existsSync, mkdirSync } from "node:fs";
+import { accessSync, constants, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import type { NewPlant, Owner, PlantId } from "../../domain/plant.ts";
 import { ID_MAX, ID_MIN } from "../../domain/plant.ts";
@@ -8,9 +8,11 @@ import { type PlantRow, type StoredPlantRow, type TokenRow, toPlant, toStoredPla
 import type { Commit, InsertOutcome, PlantKey, PlantRange, Storage, StorageState, StoredPlant } from "../storage.ts";
 import { connect, makeDurable, pragma } from "./connection.ts";
 import { codeOf, DAMAGE_REMEDY, isDamage, toAppError } from "./failures.ts";
-import { bytesOf, realPath } from "./files.ts";
+import { bytesOf, realPath, syncFolders } from "./files.ts";
+import { removeSecondNames } from "./hard-links.ts";
 import { lockForServer, type ServerLock } from "./lock.ts";
 import { migrate } from "./migrations.ts";
+import { openFailure } from "./open-failure.ts";
 import { identifyDatabase } from "./open-files.ts";
 import { logBytes, refuseLoneLog, settleLog } from "./recovery.ts";
 import { Revisions } from "./revisions.ts";
@@ -27,21 +29,36 @@ interface SqliteOptions {
  * Opens the SQLite database at `path`, making the file and its folder when they are missing, and migrates it.
  * @throws Error when the file cannot be used, with the reason and what to do about it.
  */
-export async function openSqlite(path: string, { forServer, mustExist, onCommit }: SqliteOptions): Promise<Storage> {
-  if (mustExist && !existsSync(path)) throw new Error(`there is no database ${path}: name one that is there`);
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+export async function openSqlite(path: string, options: SqliteOptions): Promise<Storage> {
+  try {
+    return await open(path, options);
+  } catch (error) {
+    const failure = openFailure(path, error);
+    if (!isDamage(codeOf(failure))) throw failure;
+    throw new Error(`${failure.message}; ${DAMAGE_REMEDY}`, { cause: error });
+  }
+}
+
+async function open(path: string, { forServer, mustExist, onCommit }: SqliteOptions): Promise<Storage> {
+  if (mustExist && statSync(path, { throwIfNoEntry: false }) === undefined)
+    throw new Error(`there is no database ${path}: name one that is there`);
+  const firstMade = mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const file = realPath(path);
   const lock = forServer ? lockForServer(file) : undefined;
   let db: Database | undefined;
   try {
+    if (forServer) removeSecondNames(file);
     refuseLoneLog(file);
     const isLogLeft = logBytes(file) > 0;
     db = connect(file);
+    // SQLite opens a file that this user may not write read-only, in silence.
+    accessSync(file, constants.R_OK | constants.W_OK);
     migrate(db);
     makeDurable(db);
     if (forServer && isLogLeft) settleLog(db);
     // The first read in WAL mode makes the WAL and the shared-memory file.
     pragma(db, "SELECT count(*) FROM sqlite_schema");
+    syncFolders(file, firstMade);
     const files = [...identifyDatabase(file), ...(lock === undefined ? [] : [lock.file])];
     const revisions = new Revisions();
     const writer = await Writer.open(file, files, { onDone: (write) => revisions.note(write), onCommit });
@@ -49,8 +66,7 @@ export async function openSqlite(path: string, { forServer, mustExist, onCommit 
   } catch (error) {
     db?.close(true);
     lock?.release();
-    if (!isDamage(codeOf(error))) throw error;
-    throw new Error(`${(error as Error).message}; ${DAMAGE_REMEDY}`, { cause: error });
+    throw error;
   }
 }
 
