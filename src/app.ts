@@ -40,7 +40,7 @@ export class App {
     if (!isRemoved) throw new AppError("plant_not_found", `there is no plant with the id ${id}`);
   }
 
-  /** While this number is the same, so is every list of the owner's plants; `undefined` when that cannot be known. */
+  /** See {@link Storage.revision}: while it stays the same, every list of the owner's plants can be served from a cache. */
   revision(owner: Owner): number | undefined {
     return this.#storage.revision(owner);
   }

@@ -18,9 +18,9 @@ interface Answered {
 }
 
 /**
- * The bodies of short lists, to be answered again for as long as the owner's plants have the same revision. Nothing
- * in here is ever stale: the revision changes before a write is answered (see `Storage.revision`). A body is kept from
- * the second time on that its list is built: who walks through all plants asks for each page once.
+ * Caches the bodies of short lists. An entry is served only while the owner has the revision that the entry was built
+ * at, so no list is older than an acknowledged write or than another list before it (see `Storage.revision`). A body is
+ * cached when its list is built for the second time: a client that pages through all plants requests each page once.
  */
 export class ListCache {
   readonly #answers = new Map<string, Answered>();
@@ -32,7 +32,7 @@ export class ListCache {
     return answered?.revision === revision ? answered : undefined;
   }
 
-  /** `revision` must have been read before the plants were. */
+  /** The caller must read `revision` before the plants: a commit in between then makes the entry unusable. */
   set(owner: Owner, url: string, answered: Answered): void {
     if (answered.body.length > MAX_BODY_CHARACTERS) return;
     const key = keyOf(owner, url);

@@ -71,8 +71,8 @@ export interface Storage {
   selectStored(after: PlantKey | undefined, limit: number): Promise<StoredPlant[]>;
 
   /**
-   * A number that changes before a write to the owner's plants is answered: while it is the same, so are the plants.
-   * `undefined` where other processes write too, so that nobody can know.
+   * The owner's revision: as long as it stays the same, a read returns the same plants. It changes no later than the
+   * first read that sees a write, and before the write resolves. `undefined` where other processes write too.
    */
   revision(owner: Owner): number | undefined;
 

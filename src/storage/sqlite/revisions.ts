@@ -1,27 +1,66 @@
+import type { Database } from "bun:sqlite";
 import type { Owner } from "../../domain/plant.ts";
 import type { Write } from "./writes.ts";
 
-/** Owners remembered at a time. */
+/** Maximum number of owners with a revision of their own. */
 const MAX_OWNERS = 10_000;
 
-/** Tells whether an owner's plants may have changed: equal revisions mean equal plants. */
+/**
+ * Numbers the states of each owner's plants as one reading connection sees them, for caches. A commit is visible to that
+ * connection before this thread receives its acknowledgement. So while a batch is in flight, every lookup of its owners
+ * checks whether the connection sees a new commit.
+ */
 export class Revisions {
   readonly #byOwner = new Map<Owner, number>();
   #latest = 0;
-  /** The revision of every owner that is not remembered. */
+  /** The revision of every owner that is not in the map. */
   #floor = 0;
+  /** The owners of the batch in flight; the writer sends one batch at a time. */
+  readonly #inFlight = new Set<Owner>();
+  readonly #selectDataVersion;
+  #dataVersion = Number.NaN;
 
+  /** `db` is the connection whose reads are cached. */
+  constructor(db: Database) {
+    this.#selectDataVersion = db.prepare<{ data_version: bigint }, []>("PRAGMA data_version");
+  }
+
+  /** The owner's revision: another one as soon as the connection sees another state of the owner's plants. */
   of(owner: Owner): number {
+    if (this.#inFlight.has(owner) && this.#seesNewCommit()) this.#renew();
     return this.#byOwner.get(owner) ?? this.#floor;
   }
 
-  /** To be called after a write, before it is answered. */
-  note([name, owner]: Write): void {
-    if (name !== "insertPlant" && name !== "removePlant") return;
+  /** Call before a batch is sent. */
+  begin(batch: readonly Write[]): void {
+    for (const [name, owner] of batch) {
+      if (name === "insertPlant" || name === "removePlant") this.#inFlight.add(owner);
+    }
+  }
+
+  /** Call when the batch can no longer commit, before its writes are settled. */
+  end(): void {
+    if (this.#seesNewCommit()) this.#renew();
+    this.#inFlight.clear();
+  }
+
+  #renew(): void {
     if (this.#byOwner.size >= MAX_OWNERS) {
       this.#byOwner.clear();
       this.#floor = ++this.#latest;
     }
-    this.#byOwner.set(owner, ++this.#latest);
+    for (const owner of this.#inFlight) this.#byOwner.set(owner, ++this.#latest);
+  }
+
+  /** Whether the connection sees a commit that it did not see at the last call (https://sqlite.org/pragma.html). */
+  #seesNewCommit(): boolean {
+    const before = this.#dataVersion;
+    try {
+      this.#dataVersion = Number(this.#selectDataVersion.get()?.data_version);
+    } catch {
+      // NaN differs from everything: the next list reads the database, which reports the error.
+      this.#dataVersion = Number.NaN;
+    }
+    return this.#dataVersion !== before;
   }
 }

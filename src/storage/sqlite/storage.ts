@@ -60,8 +60,8 @@ async function open(path: string, { forServer, mustExist, onCommit }: SqliteOpti
     pragma(db, "SELECT count(*) FROM sqlite_schema");
     syncFolders(file, firstMade);
     const files = [...identifyDatabase(file), ...(lock === undefined ? [] : [lock.file])];
-    const revisions = new Revisions();
-    const writer = await Writer.open(file, files, { onDone: (write) => revisions.note(write), onCommit });
+    const revisions = new Revisions(db);
+    const writer = await Writer.open(file, files, { revisions, onCommit });
     return new SqliteStorage(db, writer, revisions, lock);
   } catch (error) {
     db?.close(true);
@@ -114,7 +114,7 @@ class SqliteStorage implements Storage {
     return this.#writer.run("removePlant", owner, String(id));
   }
 
-  // This process is the only one that writes plants: the lock of the server sees to that.
+  // No other process writes plants: the server holds the lock.
   revision(owner: Owner): number {
     return this.#revisions.of(owner);
   }

@@ -3,6 +3,7 @@ import type { Commit } from "../storage.ts";
 import { DEADLINE_TICKS, startDeadline } from "./deadline.ts";
 import { toAppError } from "./failures.ts";
 import type { OpenFile } from "./open-files.ts";
+import type { Revisions } from "./revisions.ts";
 import type { Loss, Reply, Request } from "./writer-thread.ts";
 import type { Write, Writes } from "./writes.ts";
 
@@ -21,11 +22,10 @@ interface Pending {
   reject(reason: AppError): void;
 }
 
-/** Who hears of the writes. */
 interface WriterOptions {
-  /** Called for each write before it is answered. */
-  onDone(write: Write): void;
-  /** Called for each group that is on disk. */
+  /** Notified when a batch is sent and when its outcome is known. */
+  readonly revisions: Revisions;
+  /** Called for each durable batch. */
   onCommit(commit: Commit): void;
 }
 
@@ -111,20 +111,27 @@ export class Writer {
       await this.#gather();
       const group = this.#waiting.slice(0, MAX_GROUP);
       this.#waiting = this.#waiting.slice(MAX_GROUP);
-      const { onDone, onCommit } = this.#options;
-      const startedMs = performance.now();
-      try {
-        const results = await this.#ask({ group: group.map(({ write }) => write) });
-        onCommit({ writes: group.length, durationMs: performance.now() - startedMs });
-        for (const { write } of group) onDone(write);
-        for (const [index, { resolve }] of group.entries()) resolve(results[index]);
-      } catch (error) {
-        // What became of the group is not known: for whoever remembers what was there, it may have changed.
-        for (const { write } of group) onDone(write);
-        for (const { reject } of group) reject(error as AppError);
-      }
+      await this.#commit(group);
     }
     this.#draining = undefined;
+  }
+
+  /** Sends one batch and settles its writes. */
+  async #commit(batch: readonly Pending[]): Promise<void> {
+    const { revisions, onCommit } = this.#options;
+    const writes = batch.map(({ write }) => write);
+    const startedMs = performance.now();
+    revisions.begin(writes);
+    try {
+      const results = await this.#ask({ group: writes });
+      revisions.end();
+      onCommit({ writes: batch.length, durationMs: performance.now() - startedMs });
+      for (const [index, { resolve }] of batch.entries()) resolve(results[index]);
+    } catch (error) {
+      // A thread that was given up may still commit.
+      if (!this.#isClosed) revisions.end();
+      for (const { reject } of batch) reject(error as AppError);
+    }
   }
 
   /**
