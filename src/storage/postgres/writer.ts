@@ -12,7 +12,7 @@ export interface WriterOptions<Write, Result> {
   readonly maxGroups: number;
   readonly timeoutMs: number;
   commit(owner: Owner, writes: readonly Write[]): Promise<readonly (Result | undefined)[]>;
-  /** Called for each group that is on disk. */
+  /** Called for each durable batch, after its writes are acknowledged. */
   onCommit(commit: Commit): void;
 }
 
@@ -121,7 +121,9 @@ export class Writer<Write extends { readonly id: PlantId }, Result> {
         owner,
         group.map(({ write }) => write),
       );
-      this.#options.onCommit({ writes: group.length, durationMs: performance.now() - startedMs });
+      const commit = { writes: group.length, durationMs: performance.now() - startedMs };
+      // On a stack of its own: an observer that throws fails no durable write.
+      setImmediate(() => this.#options.onCommit(commit));
       for (const [index, pending] of group.entries()) {
         const result = results[index];
         if (result !== undefined) pending.resolve(result);

@@ -25,7 +25,7 @@ interface Pending {
 interface WriterOptions {
   /** Notified when a batch is sent and when its outcome is known. */
   readonly revisions: Revisions;
-  /** Called for each durable batch. */
+  /** Called for each durable batch, after its writes are acknowledged. */
   onCommit(commit: Commit): void;
 }
 
@@ -125,13 +125,16 @@ export class Writer {
     try {
       const results = await this.#ask({ group: writes });
       revisions.end();
-      onCommit({ writes: batch.length, durationMs: performance.now() - startedMs });
       for (const [index, { resolve }] of batch.entries()) resolve(results[index]);
     } catch (error) {
       // A thread that was given up may still commit.
       if (!this.#isClosed) revisions.end();
       for (const { reject } of batch) reject(error as AppError);
+      return;
     }
+    const commit = { writes: batch.length, durationMs: performance.now() - startedMs };
+    // On a stack of its own: an observer that throws fails no durable write.
+    setImmediate(() => onCommit(commit));
   }
 
   /**
