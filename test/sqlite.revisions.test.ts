@@ -3,7 +3,9 @@ import { afterEach, beforeEach, describe, expect, it } from "bun:test";
 import { App } from "../src/app.ts";
 import type { NewPlant } from "../src/domain/plant.ts";
 import { ListCache } from "../src/http/list-cache.ts";
+import { ListScheduler } from "../src/http/list-scheduler.ts";
 import { listPlants } from "../src/http/plants.ts";
+import { SendBudget } from "../src/http/send-budget.ts";
 import { openStorage } from "../src/storage/open.ts";
 import { Revisions } from "../src/storage/sqlite/revisions.ts";
 import type { Storage } from "../src/storage/storage.ts";
@@ -26,13 +28,15 @@ describe("lists between a commit on the writer's thread and its acknowledgement"
   let rival: Database;
   let app: App;
   const cache = () => {
-    const lists = new ListCache();
+    const budget = new SendBudget(64 * 1024 * 1024, () => 1);
+    const lists = { app, budget, cache: new ListCache(), scheduler: new ListScheduler() };
     return (owner: string, query: string) =>
-      listPlants(app, lists, {
+      listPlants(lists, {
         request: new Request(`http://localhost/plants?${query}`) as Bun.BunRequest,
         requestId: "r",
         owner,
         headers: {},
+        async recheck() {},
         onBreak() {},
       });
   };
