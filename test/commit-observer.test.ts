@@ -1,21 +1,23 @@
-import { describe, expect, it } from "bun:test";
+import { afterEach, describe, expect, it } from "bun:test";
 import { join } from "node:path";
-import { DATABASES } from "./support/engines.ts";
+import { DATABASES, type TestDatabase } from "./support/engines.ts";
 import { track } from "./support/program.ts";
 
 const TIMEOUT_MS = 30_000;
 
 describe.each(DATABASES)("a commit observer that throws, on %s", (_, newDatabase) => {
+  let database: TestDatabase | undefined;
+  afterEach(() => database?.drop());
+
   it(
     "fails no durable write, and its error stays visible",
     async () => {
-      const database = await newDatabase();
+      database = await newDatabase();
       const program = join(import.meta.dir, "support/throwing-observer.ts");
       const child = track(Bun.spawn([process.execPath, program, database.url], { stdout: "pipe", stderr: "inherit" }));
       const output = await new Response(child.stdout).text();
       await child.exited;
       expect(JSON.parse(output)).toEqual({ outcomes: ["inserted", "inserted"], plants: 2, uncaught: 2 });
-      await database.drop();
     },
     TIMEOUT_MS,
   );
