@@ -3,7 +3,7 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:
 import { connect as connectTcp } from "node:net";
 import { join } from "node:path";
 import { CertificateFiles } from "../src/cli/certificate.ts";
-import { makeCertificate, nameShownBy, openTls, type TestCertificate } from "./support/certificates.ts";
+import { makeCertificate, nameShownBy, openTls, type TestCertificate, withEcKey } from "./support/certificates.ts";
 import { createToken, figuresOf, type Program, run } from "./support/program.ts";
 import { temporaryFolder } from "./support/service.ts";
 import { startPrograms } from "./support/started.ts";
@@ -12,6 +12,18 @@ import { until } from "./support/until.ts";
 const TIMEOUT_MS = 60_000;
 const first = makeCertificate("first");
 const second = makeCertificate("second");
+
+/** Cipher suites of TLS 1.2; `*` is the type of the server's key. */
+const GOOD_SUITES = ["ECDHE-*-AES128-GCM-SHA256", "ECDHE-*-AES256-GCM-SHA384", "ECDHE-*-CHACHA20-POLY1305"];
+const BAD_SUITES = [
+  "ECDHE-*-AES128-SHA",
+  "ECDHE-*-AES256-SHA",
+  "ECDHE-*-AES128-SHA256",
+  "AES128-GCM-SHA256",
+  "AES256-GCM-SHA384",
+  "AES128-SHA",
+  "AES256-SHA",
+];
 
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
@@ -80,6 +92,41 @@ describe("a server with a certificate", () => {
       socket.destroy();
     }
   });
+
+  it.each([
+    ["RSA", first, second],
+    ["ECDSA", withEcKey(first), withEcKey(second)],
+  ] as const)(
+    "offers only AEAD suites with forward secrecy on TLS 1.2, with an %s key and after a reload",
+    async (type, before, after) => {
+      const files = newFiles(before);
+      const program = await start(files);
+      const accepts = (cipher: string) =>
+        openTls(program, { ciphers: cipher, maxVersion: "TLSv1.2" }).then(
+          ({ socket }) => {
+            const { name } = socket.getCipher();
+            socket.destroy();
+            return name === cipher;
+          },
+          () => false,
+        );
+      const accepted = async () => {
+        const results = [...GOOD_SUITES, ...BAD_SUITES].map(async (suite) => {
+          const cipher = suite.replace("*", type);
+          return (await accepts(cipher)) ? [cipher] : [];
+        });
+        return (await Promise.all(results)).flat();
+      };
+      const expected = GOOD_SUITES.map((suite) => suite.replace("*", type));
+      expect(await accepted()).toEqual(expected);
+      writeFileSync(files.cert, after.cert);
+      writeFileSync(files.key, after.key);
+      await program.logged("certificate replaced");
+      expect(await nameShownBy(program)).toBe("second");
+      expect(await accepted()).toEqual(expected);
+    },
+    TIMEOUT_MS,
+  );
 
   /** What comes back for these bytes until the server hangs up. */
   function tell(program: Program, bytes: Uint8Array): Promise<string> {

@@ -2,7 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { type ConnectionOptions, connect, type TLSSocket } from "node:tls";
 import forge from "node-forge";
 
-const { pki, md, random, util } = forge;
+const { asn1, md, pem, pki, random, util } = forge;
 
 /** A certificate and its private key, both PEM. */
 export interface TestCertificate {
@@ -66,6 +66,21 @@ export function makeCertificate(subject: string): TestCertificate {
   const { publicKey, privateKey: key } = newKeys();
   const names = of({ type: 2, value: "localhost" }, { type: 7, ip: "127.0.0.1" });
   return { cert: sign({ subject, issuer: subject }, publicKey, key, [IS_AUTHORITY, names]), key };
+}
+
+/** The same certificate for a new key on the curve P-256. Its signature is invalid, which neither end checks. */
+export function withEcKey({ cert }: TestCertificate): TestCertificate {
+  const { publicKey, privateKey: key } = generateKeyPairSync("ec", {
+    namedCurve: "P-256",
+    publicKeyEncoding: { type: "spki", format: "der" },
+    privateKeyEncoding: { type: "pkcs8", format: "pem" },
+  });
+  const [message] = pem.decode(cert);
+  const parsed = asn1.fromDer(message?.body as string);
+  const [tbsCertificate] = parsed.value as forge.asn1.Asn1[];
+  // RFC 5280, section 4.1: subjectPublicKeyInfo is the seventh field.
+  (tbsCertificate?.value as forge.asn1.Asn1[])[6] = asn1.fromDer(publicKey.toString("latin1"));
+  return { cert: pem.encode({ type: "CERTIFICATE", body: asn1.toDer(parsed).getBytes() }), key };
 }
 
 /** A connection to a server, and the name in the certificate that it was shown. */
