@@ -3,6 +3,7 @@ import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:
 import { connect as connectTcp } from "node:net";
 import { join } from "node:path";
 import { CertificateFiles } from "../src/cli/certificate.ts";
+import { Listener } from "../src/http/listener.ts";
 import { makeCertificate, nameShownBy, openTls, type TestCertificate, withEcKey } from "./support/certificates.ts";
 import { createToken, figuresOf, type Program, run } from "./support/program.ts";
 import { temporaryFolder } from "./support/service.ts";
@@ -128,6 +129,27 @@ describe("a server with a certificate", () => {
     TIMEOUT_MS,
   );
 
+  it("shares its port with no other server", async () => {
+    const { port } = new URL((await start(newFiles(first))).url);
+    const { cert, key, database } = newFiles(first);
+    const files = ["--database", database, "--tls-cert", cert, "--tls-key", key];
+    const { exitCode, stderr } = await run(["serve", ...files, "--port", port, "--admin-port", "off"]);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 1,
+      stderr: expect.stringMatching(new RegExp(`^plantstore: cannot listen on 127.0.0.1:${port}.*\n$`)),
+    });
+  });
+
+  it("goes on with the old certificate when the new one cannot be installed", async () => {
+    const options = { host: "127.0.0.1", port: 0, reusePort: false, idleTimeoutSeconds: 10, certificate: first };
+    const listener = new Listener(options, { fetch: () => new Response() });
+    expect(() => listener.setCertificate({ cert: "none", key: "none" })).toThrow("cannot listen on 127.0.0.1");
+    expect(await nameShownBy(listener)).toBe("first");
+    listener.setCertificate(second);
+    expect(await nameShownBy(listener)).toBe("second");
+    await listener.stop(0, Promise.resolve());
+  });
+
   /** What comes back for these bytes until the server hangs up. */
   function tell(program: Program, bytes: Uint8Array): Promise<string> {
     const { promise, resolve } = Promise.withResolvers<string>();
@@ -242,6 +264,25 @@ describe("a certificate that cannot be used", () => {
     writeFileSync(files.key, second.key);
     for (let n = 0; n < 3; n++) tick();
     expect(heard.slice(faults.length)).toEqual([second.cert]);
+  });
+
+  it("is installed at the next check when the listener rejects it at first", () => {
+    const files = newFiles(first);
+    const ticks = spyOn(globalThis, "setInterval").mockReturnValue(0 as never);
+    const events: string[] = [];
+    CertificateFiles.open({ tlsCert: files.cert, tlsKey: files.key })?.watch({
+      onChange() {
+        events.push("change");
+        if (events.length === 1) throw new Error("no descriptor");
+      },
+      onFault: ({ message }) => events.push(message),
+    });
+    const [[tick]] = ticks.mock.calls as unknown as [[() => void]];
+    ticks.mockRestore();
+    writeFileSync(files.cert, second.cert);
+    writeFileSync(files.key, second.key);
+    for (let n = 0; n < 3; n++) tick();
+    expect(events).toEqual(["change", "no descriptor", "change"]);
   });
 
   it.each(["--tls-cert", "--tls-key"])("is a mistake in the call when only %s is given", async (flag) => {

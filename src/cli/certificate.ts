@@ -6,10 +6,11 @@ import type { Certificate } from "../http/listener.ts";
 /** How often the files are read again: a link that is switched, as Kubernetes does it, tells no watcher. */
 const READ_EVERY_MS = 2_000;
 
-/** Who wants to know of changes. */
+/** Receives the outcome of reading the files again. */
 interface Watcher {
+  /** May throw: the change then counts as failed, and the next check repeats it. */
   onChange(certificate: Certificate): void;
-  /** The files hold nothing that can be used. Heard once, until the reason is another. */
+  /** The files cannot be used. Called once, until the reason changes. */
   onFault(error: Error): void;
 }
 
@@ -40,20 +41,20 @@ export class CertificateFiles {
     return this.#current;
   }
 
-  /** Reads them again and again; the result ends that. */
+  /** Checks the files at an interval, until the returned function is called. */
   watch({ onChange, onFault }: Watcher): () => void {
     let fault = "";
     const timer = setInterval(() => {
-      const before = this.#current;
       try {
-        this.#current = this.#read(before);
+        const next = this.#read(this.#current);
+        if (next !== this.#current) onChange(next);
+        this.#current = next;
         fault = "";
       } catch (error) {
         const { message } = error as Error;
         if (message !== fault) onFault(error as Error);
         fault = message;
       }
-      if (this.#current !== before) onChange(this.#current);
     }, READ_EVERY_MS);
     return () => clearInterval(timer);
   }

@@ -29,19 +29,21 @@ export interface ListenerOptions {
   readonly certificate?: Certificate | undefined;
 }
 
-/** The socket that requests come in at. */
+/** The socket that accepts connections. */
 export class Listener {
   readonly #options: ListenerOptions;
   readonly #handlers: Handlers;
   #server: Bun.Server<undefined>;
-  /** They take no new connections, and go when what they were asked is answered. */
+  /** Former sockets: they accept no connections, and close when their requests are answered. */
   readonly #retired = new Set<Bun.Server<undefined>>();
 
   /** @throws Error when the address cannot be listened on */
   constructor(options: ListenerOptions, handlers: Handlers) {
+    const { host, port, reusePort, certificate } = options;
     this.#options = options;
     this.#handlers = handlers;
-    this.#server = this.#listen(options.port, options.certificate);
+    const isAlone = certificate !== undefined && !reusePort;
+    this.#server = this.#listen(isAlone ? findPort(host, port) : port, certificate);
   }
 
   /** `http://host:port` or `https://host:port`, with the port that was really taken. */
@@ -62,15 +64,15 @@ export class Listener {
   }
 
   /**
-   * Has new connections use another certificate. Bun cannot change that of a socket, so that a new one takes the
-   * place of the old one, whose idle connections close.
+   * Uses another certificate for new connections. Bun cannot replace the certificate of a socket, so this opens a
+   * second socket on the port and then closes the first one with its idle connections.
+   * @throws Error when the second socket cannot be opened; the first one remains
    */
   setCertificate(certificate: Certificate): void {
     const old = this.#server;
-    const port = Number(old.port);
+    this.#server = this.#listen(Number(old.port), certificate);
     this.#retired.add(old);
     old.stop().finally(() => this.#retired.delete(old));
-    this.#server = this.#listen(port, certificate);
   }
 
   /**
@@ -90,8 +92,9 @@ export class Listener {
     const options = {
       hostname: host,
       port,
-      // Said outright: in production mode Bun would share a taken port with whoever has it.
-      reusePort,
+      // Explicitly false otherwise: in production mode Bun would share a port that another program uses. With a
+      // certificate the listener shares the port with its own successor.
+      reusePort: reusePort || certificate !== undefined,
       idleTimeout: idleTimeoutSeconds,
       // The limit for plants is 64 KiB, but the answer to a larger body has the shape of all others (see body.ts).
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
