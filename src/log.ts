@@ -1,7 +1,14 @@
+import { writeSync } from "node:fs";
 import { pino } from "pino";
 
 /** A line that is longer is passed on in parts. */
 const MAX_LINE_LENGTH = 1024 * 1024;
+
+const FLUSH_EVERY_MS = 100;
+/** Lines of requests are written together, at the latest when they are this long. */
+const MAX_GATHERED_LENGTH = 8_192;
+/** The limit on text that could not be written; more is dropped. */
+const MAX_KEPT_BYTES = 1024 * 1024;
 
 /** Which requests get a line: those that fail, or all. Life-cycle events always get one. */
 export const LOG_CHOICES = ["failures", "requests"] as const;
@@ -16,21 +23,53 @@ export interface Log {
   flush(): void;
 }
 
-/** The logs of this process, every line with the number of the worker if it is one; the rest goes out at its exit. */
+/** Opens the logs of this process; every line has the number of the worker, if it is one. */
 export function openLog(worker?: number): Log {
   const options = { ...OPTIONS, base: { pid: process.pid, ...(worker === undefined ? {} : { worker }) } };
-  const gathering = pino.destination({ fd: 2, sync: true, minLength: 8_192, periodicFlush: 100 });
-  const flush = () => gathering.flushSync();
+  const standardError = new StandardError();
+  const flush = () => standardError.flush();
   process.on("exit", flush);
+  setInterval(flush, FLUSH_EVERY_MS).unref();
   return {
-    events: pino(options, openStandardError()),
-    requests: pino(options, gathering),
+    events: pino(options, standardError),
+    requests: pino(options, { write: (text) => standardError.gather(text) }),
     flush,
   };
 }
 
-/** Standard error, to which each text is written whole before the next one. */
-export const openStandardError = () => pino.destination({ fd: 2, sync: true });
+/**
+ * Writes to standard error and never throws: when a terminal is gone, a pipe has no reader or a disk is full, it keeps a
+ * bounded amount of text for the next attempt. pino's own destination emits errors, and waits forever at the exit.
+ */
+export class StandardError {
+  #text = "";
+  /** What was left of the last write. */
+  #rest = Buffer.alloc(0);
+
+  /** Writes this text, after all that was gathered. */
+  write(text: string): void {
+    this.gather(text);
+    this.flush();
+  }
+
+  /** Adds this text to what the next flush writes. */
+  gather(text: string): void {
+    if (this.#rest.length + this.#text.length > MAX_KEPT_BYTES) return;
+    this.#text += text;
+    if (this.#text.length >= MAX_GATHERED_LENGTH) this.flush();
+  }
+
+  /** Writes as much as standard error takes. */
+  flush(): void {
+    if (this.#text !== "") this.#rest = Buffer.concat([this.#rest, Buffer.from(this.#text)]);
+    this.#text = "";
+    try {
+      while (this.#rest.length > 0) this.#rest = this.#rest.subarray(writeSync(2, this.#rest));
+    } catch {
+      // There is no other place to report it.
+    }
+  }
+}
 
 /** Passes on what another process logs, in whole lines, so that those of several processes never mix. */
 export async function passOnLines(

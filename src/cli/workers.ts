@@ -1,6 +1,6 @@
 import { UsageError } from "../config.ts";
 import { findPort } from "../http/listener.ts";
-import { type Log, openLog, openStandardError, withoutSecrets } from "../log.ts";
+import { type Log, openLog, StandardError, withoutSecrets } from "../log.ts";
 import { type Figures, joinMetrics } from "../metrics.ts";
 import { sqliteFile } from "../storage/open.ts";
 import { listenForMetrics } from "./admin.ts";
@@ -57,7 +57,7 @@ class Team {
   readonly #numbers: readonly number[];
   readonly #port: number;
   readonly #log: Log;
-  readonly #standardError = openStandardError();
+  readonly #standardError = new StandardError();
   readonly #workers = new Map<number, WorkerProcess>();
   readonly #stopped = Promise.withResolvers<void>();
   #isStopping = false;
