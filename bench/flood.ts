@@ -1,6 +1,6 @@
 /**
  * `bun bench/flood.ts`: three times the load that the server can take, and a thousand slow clients. The server has one
- * core, this load the other. Ends with 1 when a promise of docs/floods.md does not hold.
+ * core, this load the other. Ends with 1 when a promise of docs/overload.md does not hold.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -13,7 +13,7 @@ export class ListReader {
   readonly #scheduler: ListScheduler;
   readonly #owner: Owner;
   readonly #query: ListQuery;
-  /** Plants that the limit still allows. */
+  #count = 0;
   #remaining: number;
   /** Plants that fitted into the last chunk, when not all that were read did. */
   #fitting = Number.POSITIVE_INFINITY;
@@ -27,6 +27,16 @@ export class ListReader {
     this.#query = query;
     this.#remaining = query.limit ?? Number.POSITIVE_INFINITY;
     this.#next = query.after;
+  }
+
+  /** Plants that were read. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Plants that the limit still allows; infinite without a limit. */
+  get remaining(): number {
+    return this.#remaining;
   }
 
   /** The id to continue after; `undefined` when no plant remains. */
@@ -58,6 +68,7 @@ export class ListReader {
     }
     const isWhole = length === plants.length;
     this.#fitting = isWhole ? 2 * this.#fitting : length;
+    this.#count += length;
     this.#remaining -= length;
     this.#next = isWhole ? next : plants[length - 1]?.id;
     return text;

@@ -41,12 +41,14 @@ export function streamList(call: Call, budget: SendBudget, reader: ListReader, f
 export async function sendPage(call: Call, budget: SendBudget, reader: ListReader, first: string): Promise<Response> {
   const parts = [Buffer.from(`[${first}`)];
   let length = (parts[0] as Buffer).length;
-  const reservation = budget.reserve(call.owner, length);
+  // Reserved before the rest is read: a page that is refused later has read it in vain.
+  const expected = Math.min(MAX_PAGE_BYTES, length * (1 + reader.remaining / reader.count));
+  const reservation = budget.reserve(call.owner, Math.ceil(expected));
   try {
     while (!reader.isComplete && length < MAX_PAGE_BYTES && !call.request.signal.aborted) {
       const part = Buffer.from(await readMore(reader));
       length += part.length;
-      reservation.grow(part.length);
+      if (length > expected) reservation.grow(part.length);
       parts.push(part);
     }
     parts.push(Buffer.from("]"));
