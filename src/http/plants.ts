@@ -41,7 +41,7 @@ export function listPlants(context: ListContext, call: Call): Response | Promise
 async function readPlants(context: ListContext, call: Call, revision: number | undefined): Promise<Response> {
   const { app, cache, budget, scheduler } = context;
   const { owner, request } = call;
-  const query = parseListQuery(readQuery(request.url, LIST_PARAMETERS));
+  const query = parseListQuery(readQuery(request.url, LIST_PARAMETERS, "fields"));
   const reader = new ListReader(app, scheduler, owner, query);
   // The first chunk is read before the response begins, so that a failing database is reported by a status.
   const first = await reader.read();

@@ -7,21 +7,27 @@ const queryOf = (url: string): string => {
 };
 
 /**
- * The query parameters of these names, decoded; others are passed over. Stricter than `URLSearchParams`, which turns
- * what is no UTF-8 into U+FFFD.
- * @throws AppError `invalid_parameter` when one stands twice or is not encoded properly
+ * Returns the query parameters of these names, decoded; ignores others. The values of a repeated `list` parameter are joined
+ * with commas, as many generated clients send arrays. Stricter than `URLSearchParams`, which replaces invalid UTF-8 by U+FFFD.
+ * @throws AppError `invalid_parameter` when another one is repeated, or a value is not encoded properly
  */
-export function readQuery<Name extends string>(url: string, names: readonly Name[]): Partial<Record<Name, string>> {
+export function readQuery<Name extends string>(
+  url: string,
+  names: readonly Name[],
+  list?: Name,
+): Partial<Record<Name, string>> {
   const parameters: Partial<Record<Name, string>> = {};
   const query = queryOf(url);
   if (query === "") return parameters;
   for (const pair of query.split("&")) {
     const [name, value] = split(pair);
     if (!isOneOf(names, name)) continue;
-    if (parameters[name] !== undefined) throw new AppError("invalid_parameter", `${name} must be given only once`);
+    const earlier = parameters[name];
+    if (earlier !== undefined && name !== list)
+      throw new AppError("invalid_parameter", `${name} must be given only once`);
     const text = decode(value);
     if (text === undefined) throw new AppError("invalid_parameter", `${name} must be percent-encoded UTF-8`);
-    parameters[name] = text;
+    parameters[name] = earlier === undefined ? text : `${earlier},${text}`;
   }
   return parameters;
 }

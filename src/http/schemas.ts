@@ -80,7 +80,8 @@ export const LIST_PARAMETER_SCHEMAS: Readonly<Record<(typeof LIST_PARAMETERS)[nu
     example: "vine",
   },
   fields: {
-    description: "What to show of each plant.",
+    description:
+      "The fields to show of each plant, separated by commas. May also be repeated: `fields=id&fields=name`.",
     style: "form",
     explode: false,
     schema: { type: "array", items: { type: "string", enum: FIELDS }, minItems: 1, default: DEFAULT_FIELDS },

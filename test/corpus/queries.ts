@@ -14,6 +14,7 @@ export const queries = [
         limit=%31 %6c%69%6d%69%74=1 limit=01 limit=2147483647 after=-0 after=%2d1
         after=000000000000000000000000001 tag tag= tag=+ tag=%20 tag=a=b tag=<>"' tag=\xc3\xa9 tag=%c3%a9
         tag=%EF%BF%BD tag=%EF%BB%BF tag=%f0%9f%8c%b1 tag=%7f tag=a#b tag=%25ff fields=id fields=id,id
+        fields=id&fields=id fields=id&fields=name,tag
         fields=tag,name,id fields=%69d fields=id%2Cname __proto__=1 constructor=1 access_token=x _method=DELETE
         tag=../../etc/passwd tag='%20OR%201=1-- tag=%25%30%30 x=<script>`),
       `x=${"x".repeat(15_000)}`,
@@ -50,7 +51,7 @@ export const queries = [
         tag=% tag=%f tag=%zz tag=%u0041 tag=%ff tag=%c0%80 tag=%c0%af tag=%ed%a0%80 tag=%ed%b0%80 tag=%f4%90%80%80
         tag=%e2%82 tag=%80 tag=%fe%ff tag=a%e2%82b tag=%00 tag=a%00b tag=%c3%28 tag=%f8%88%80%80%80 tag=%%20
         after=%ff fields=\xff
-        limit=1&limit=1 limit=1&%6cimit=1 tag=a&tag=a tag&tag after=1&after=2 fields=id&fields=id tag=a&x=1&%74ag=b
+        limit=1&limit=1 limit=1&%6cimit=1 tag=a&tag=a tag&tag after=1&after=2 fields=id&fields= fields=id&fields=x tag=a&x=1&%74ag=b
         fields fields= fields=, fields=id, fields=,id fields=ID fields=id;name fields=id%20 fields=id,%20name
         fields=* fields=colour fields=id%00 fields=__proto__ fields=id,name,tag,owner`),
       `tag=${"x".repeat(256)}`,

@@ -66,7 +66,15 @@ describe.each(ENGINES)("on %s", (_, open) => {
             "fields=colour",
             "fields=id;tag",
           ],
-          ...["limit=1&limit=1", "after=1&after=2", "tag=a&tag=a", "tag&tag", "fields=id&fields=id", "%74ag=a&t%61g=b"],
+          ...[
+            "limit=1&limit=1",
+            "after=1&after=2",
+            "tag=a&tag=a",
+            "tag&tag",
+            "fields=id&fields=x",
+            "fields=id&fields",
+            "%74ag=a&t%61g=b",
+          ],
         ],
       }).flatMap(([error, queries]) => queries.map((query) => [error, query] as const)),
     )("answers %s to ?%s", async (error, query) => {
@@ -116,6 +124,8 @@ describe.each(ENGINES)("on %s", (_, open) => {
       ],
       ["?fields=id%2Ctag", [{ id: 1, tag: "t" }, { id: 2 }]],
       ["?fields=id,id", [{ id: 1 }, { id: 2 }]],
+      ["?fields=id&fields=id", [{ id: 1 }, { id: 2 }]],
+      ["?fields=id&limit=5&fields=tag", [{ id: 1, tag: "t" }, { id: 2 }]],
     ])("shows the fields of %p", async (query, expected) => {
       const token = await service.token();
       await api.create(token, { id: 1, name: "a", tag: "t" });

@@ -111,8 +111,9 @@ export function judgeQuery(query: string): Verdict<JudgedQuery> {
     const name = decode(rawName.replaceAll("+", " "));
     if (name === undefined || !["limit", "after", "tag", "fields"].includes(name)) continue;
     const value = decode(rawValue.replaceAll("+", " "));
-    if (value === undefined || known[name] !== undefined) refusals.push(40008);
-    known[name] = value ?? "";
+    const earlier = known[name];
+    if (value === undefined || (earlier !== undefined && name !== "fields")) refusals.push(40008);
+    known[name] = earlier === undefined ? (value ?? "") : `${earlier},${value ?? ""}`;
   }
   const { limit, after, tag, fields } = known;
   const isDigits = (text: string) => /^[0-9]+$/.test(text);
