@@ -65,6 +65,7 @@ export class OpenFiles {
   readonly #walDescriptor: number;
   readonly #wal: OpenFile;
   #files: readonly OpenFile[];
+  #walFrames = 0;
 
   /**
    * `db` is a connection to the database that `files` identify.
@@ -80,10 +81,9 @@ export class OpenFiles {
     this.check();
   }
 
-  /** Frames in the WAL, as SQLite counts them in shared memory. */
-  walFrames(): number {
-    const [, frames] = this.#walState.values()[0] as [busy: bigint, frames: bigint];
-    return Number(frames);
+  /** Frames in the WAL at the last check. */
+  get walFrames(): number {
+    return this.#walFrames;
   }
 
   /** @throws FileLoss with the file, what happened to it and the remedy, when one is missing, replaced or truncated */
@@ -131,8 +131,9 @@ export class OpenFiles {
 
   /** The size that the frames of the WAL need (https://sqlite.org/fileformat.html, 4.1). */
   #leastWalBytes(): number {
-    const frames = this.walFrames();
-    return frames === 0 ? 0 : WAL_HEADER_BYTES + frames * (FRAME_HEADER_BYTES + this.#pageBytes);
+    const [, frames] = this.#walState.values()[0] as [busy: bigint, frames: bigint];
+    this.#walFrames = Number(frames);
+    return frames === 0n ? 0 : WAL_HEADER_BYTES + this.#walFrames * (FRAME_HEADER_BYTES + this.#pageBytes);
   }
 
   #setWalAside(): string | undefined {

@@ -89,7 +89,7 @@ function checkFiles(): readonly unknown[] {
 }
 
 function checkpointWhenDue(): readonly unknown[] {
-  if (files.walFrames() >= CHECKPOINT_PAGES) checkpoint();
+  if (files.walFrames >= CHECKPOINT_PAGES) checkpoint();
   return [];
 }
 
