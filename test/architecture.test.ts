@@ -44,7 +44,7 @@ const RULES: readonly Rule[] = [
   { part: "src/client/", may: ["src/domain/"] },
   { part: "src/files/", may: ["src/domain/", "src/client/", "node:buffer", "packages"] },
   { part: "src/web/", may: ["src/domain/", "src/client/", "src/files/", "packages"] },
-  { part: "src/log.ts", may: ["packages"] },
+  { part: "src/log.ts", may: ["packages", "node:"] },
   { part: "src/config.ts", may: ["src/settings/"] },
   { part: "src/settings/", may: ["src/log.ts", "node:"], mayType: ["src/config.ts"] },
   { part: "src/metrics.ts", may: ["package.json", "packages"], mayType: ["src/http/", "src/storage/storage.ts"] },
