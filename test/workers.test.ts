@@ -336,6 +336,41 @@ describe("a stop signal to a supervisor", () => {
   );
 });
 
+describe("a killed supervisor", () => {
+  it(
+    "leaves its port to the next one at once, however long its workers would drain",
+    async () => {
+      let program = await start(2, "--drain", "10m");
+      const { port } = new URL(program.url);
+      for (let round = 0; round < 3; round++) {
+        const workers = [...program.workers().values()];
+        await program.stop("SIGKILL");
+        // The last --port wins.
+        program = await start(2, "--drain", "10m", "--port", port);
+        expect(new URL(program.url).port).toBe(port);
+        expect(await ask(program, "/plants")).toBe(200);
+        for (const pid of workers) await until(() => isGone(pid), Boolean);
+      }
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    "ends the drain of its workers",
+    async () => {
+      const program = await start(2, "--drain", "10m");
+      program.process.kill("SIGTERM");
+      await until(
+        () => ask(program, "/readyz"),
+        (status) => status === 503,
+      );
+      await program.stop("SIGKILL");
+      for (const pid of program.workers().values()) await until(() => isGone(pid), Boolean);
+    },
+    TIMEOUT_MS,
+  );
+});
+
 describe("workers with limits and a certificate", () => {
   it(
     "each count invalid tokens for themselves, and never those of others against a good one",

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { App } from "../app.ts";
 import type { Authenticator } from "../http/auth.ts";
 import { routes } from "../http/routes.ts";
@@ -27,7 +28,7 @@ interface ListenOptions {
 /** The listeners of one process. */
 export interface Listeners {
   readonly url: string;
-  /** Lets clients move on, and resolves when all that was accepted is answered or out of time. */
+  /** Drains and then stops listening; resolves when every accepted request is answered or out of time. */
   stop(): Promise<void>;
 }
 
@@ -78,7 +79,10 @@ export function listen(options: ListenOptions): Listeners {
       isDraining = true;
       stopWatching?.();
       main.drain();
-      await Bun.sleep(config.drain);
+      // A worker without a supervisor does not drain, because the next supervisor needs the port. The listener keeps the
+      // process alive, so that the timer need not.
+      const drained = sleep(config.drain, undefined, { ref: false });
+      await Promise.race([drained, ...(supervisor === undefined ? [] : [supervisor.gone])]);
       await Promise.all([main.stop(config.stopTimeout), admin?.stop(config.stopTimeout)]);
     },
   };

@@ -22,6 +22,8 @@ export interface Supervisor {
   readonly worker: number;
   /** Resolves with the reason when this worker has to stop. */
   readonly stopping: Promise<string>;
+  /** Resolves when the supervisor has ended. */
+  readonly gone: Promise<void>;
   announce(ready: Announcement): void;
   onAskedForFigures(read: () => Promise<Figures>): void;
   /** Tells why this worker cannot go on, and ends it. */
@@ -39,6 +41,7 @@ export function connectToSupervisor(worker: number): Supervisor {
   if (process.send === undefined) throw new UsageError("--worker is not for people: use --workers");
   const { promise: stopping, resolve: stop } = Promise.withResolvers<string>();
   for (const event of ["SIGTERM", "SIGINT", "disconnect"]) process.on(event, () => stop(event));
+  const gone = new Promise<void>((resolve) => process.once("disconnect", resolve));
   const send = (message: WorkerMessage, whenSent = () => {}) => {
     if (process.connected) process.send?.(message, undefined, undefined, whenSent);
     else whenSent();
@@ -46,6 +49,7 @@ export function connectToSupervisor(worker: number): Supervisor {
   return {
     worker,
     stopping,
+    gone,
     announce: (ready) => send({ ready }),
     onAskedForFigures(read) {
       process.on("message", async (message) => {

@@ -13,6 +13,10 @@ const STEADY_MS = 10_000;
 const MIN_DELAY_MS = 100;
 const MAX_DELAY_MS = 10_000;
 
+/** How long a starting supervisor waits for its port. */
+const PORT_TIMEOUT_MS = 3_000;
+const PORT_RETRY_MS = 50;
+
 /**
  * Runs several servers as processes that share one port, replaces those that die, and lets all finish at a stop signal.
  * @throws UsageError, and Error when the workers cannot start
@@ -22,12 +26,13 @@ export async function supervise(config: ServeConfig): Promise<void> {
   const log = openLog();
   endOnFault(log);
   const stopping = stopSignal();
-  const team = new Team(config.workers, findPort(config.host, config.port), log);
+  const team = new Team(config.workers, log);
+  const port = await findPortInTime(config);
   const admin = listenForMetrics(
     config,
     joinMetrics(() => team.figures()),
   );
-  const ready = await team.start();
+  const ready = await team.start(port);
   const { url } = ready;
   const database = withoutSecrets(config.database);
   log.events.info({ url, adminUrl: admin?.url, database, workers: config.workers, bun: Bun.version }, "serving");
@@ -39,6 +44,20 @@ export async function supervise(config: ServeConfig): Promise<void> {
   await admin?.stop(config.stopTimeout);
   log.events.info("stopped");
   process.exit(haveFinished ? 0 : 1);
+}
+
+/** Retries {@link findPort} while the port is in use, because the workers of a killed supervisor release it a moment later. */
+async function findPortInTime({ host, port }: ServeConfig): Promise<number> {
+  const deadlineMs = performance.now() + PORT_TIMEOUT_MS;
+  for (;;) {
+    try {
+      return findPort(host, port);
+    } catch (error) {
+      const { code } = (error as Error).cause as NodeJS.ErrnoException;
+      if (code !== "EADDRINUSE" || performance.now() >= deadlineMs) throw error;
+      await Bun.sleep(PORT_RETRY_MS);
+    }
+  }
 }
 
 function refuseWhatCannotBeShared({ workers, database }: ServeConfig): void {
@@ -55,7 +74,7 @@ function refuseWhatCannotBeShared({ workers, database }: ServeConfig): void {
 /** The workers of one supervisor. None outlives it: it ends them when it exits, and they stop when it is gone. */
 class Team {
   readonly #numbers: readonly number[];
-  readonly #port: number;
+  #port = 0;
   readonly #log: Log;
   readonly #standardError = new StandardError();
   readonly #workers = new Map<number, WorkerProcess>();
@@ -63,17 +82,20 @@ class Team {
   #isStopping = false;
   #keeping: Promise<boolean[]> = Promise.resolve([]);
 
-  constructor(size: number, port: number, log: Log) {
+  constructor(size: number, log: Log) {
     this.#numbers = Array.from({ length: size }, (_, index) => index + 1);
-    this.#port = port;
     this.#log = log;
     process.on("exit", () => {
       for (const worker of this.#workers.values()) worker.kill();
     });
   }
 
-  /** Resolves when all take requests, with the first token if one of them made it; rejects when one cannot start. */
-  async start(): Promise<Announcement> {
+  /**
+   * Starts the workers on this port. Resolves when all are ready, with the first token if one of them created it; rejects
+   * when one cannot start.
+   */
+  async start(port: number): Promise<Announcement> {
+    this.#port = port;
     const announcements = await Promise.all(this.#numbers.map((number) => this.#startWorker(number).ready));
     this.#keeping = Promise.all(this.#numbers.map((number) => this.#keep(number)));
     const [first] = announcements as [Announcement];

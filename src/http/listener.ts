@@ -122,11 +122,13 @@ export function findPort(hostname: string, port: number): number {
   return found;
 }
 
-/** `Bun.serve`, with an error that tells which address could not be had. */
+/** `Bun.serve` with an error that names the address; its cause has the system's error code. */
 function serve(options: ServeOptions): Bun.Server<undefined> {
   try {
     return Bun.serve(options);
   } catch (error) {
-    throw new Error(`cannot listen on ${options.hostname}:${options.port}: ${(error as Error).message}`);
+    throw new Error(`cannot listen on ${options.hostname}:${options.port}: ${(error as Error).message}`, {
+      cause: error,
+    });
   }
 }
