@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from "bun:test";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { createToken, figuresOf, type Program, run } from "./support/program.ts";
+import { commandLine, createToken, figuresOf, type Program, run, track } from "./support/program.ts";
 import { temporaryFolder } from "./support/service.ts";
 import { startPrograms } from "./support/started.ts";
 import { until } from "./support/until.ts";
@@ -38,6 +38,31 @@ function openSocket(url: string, text: string) {
 
 const createHead = (token: string, body: string) =>
   `POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n${body}\r\n\r\n`;
+
+/** A create of the plant 7 that is half sent and pending; `finish` sends the rest and resolves with the response. */
+async function beginCreate(program: Pick<Program, "url" | "adminUrl">, token: string) {
+  const body = '{"id": 7, "name": "Half a letter, then the rest"}';
+  const socket = openSocket(program.url, createHead(token, `Content-Length: ${body.length}`) + body.slice(0, 20));
+  await until(
+    () => figuresOf(program),
+    (text) => text.includes("plantstore_http_requests_pending 1"),
+  );
+  return {
+    finish() {
+      socket.write(body.slice(20));
+      return socket.closed;
+    },
+  };
+}
+
+/** Resolves when the program accepts no connections. */
+const refusesConnections = ({ url }: { readonly url: string }) =>
+  until(() =>
+    fetch(`${url}/livez`).then(
+      () => false,
+      () => true,
+    ),
+  );
 
 describe("the command line of serve", () => {
   const misuses: [what: string, args: readonly string[], reason: RegExp][] = [
@@ -169,6 +194,33 @@ describe("the first start", () => {
 });
 
 describe("a stop signal", () => {
+  /** Sends the signal until the program ends: the first ones may come too soon after the one before. */
+  const stopAgain = (program: Program, signal: NodeJS.Signals) =>
+    until(
+      async () => {
+        program.process.kill(signal);
+        await fetch(`${program.url}/livez`).catch(() => {});
+        return program.process.exitCode;
+      },
+      (exitCode) => exitCode !== null,
+    );
+
+  it(
+    "and another one at once, as npm doubles a Ctrl-C: answers what was accepted and exits with 0",
+    async () => {
+      const path = newPath();
+      const token = await createToken(`sqlite:${path}`, "ann");
+      const program = await start(path, "--drain", "0s");
+      const create = await beginCreate(program, token);
+      // Both signals are pending when the process goes on.
+      for (const signal of ["SIGSTOP", "SIGTERM", "SIGINT", "SIGCONT"] as const) program.process.kill(signal);
+      await refusesConnections(program);
+      expect(await create.finish()).toStartWith("HTTP/1.1 200 OK\r\n");
+      expect(await program.process.exited).toBe(0);
+    },
+    TIMEOUT_MS,
+  );
+
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     it(
       `${signal}: answers what was accepted, empties the log into the database and exits with 0`,
@@ -176,23 +228,10 @@ describe("a stop signal", () => {
         const path = newPath();
         const token = await createToken(`sqlite:${path}`, "ann");
         const program = await start(path, "--drain", "0s");
-        const body = '{"id": 7, "name": "Half a letter, then the rest"}';
-        const socket = openSocket(program.url, createHead(token, `Content-Length: ${body.length}`) + body.slice(0, 20));
-        await until(
-          () => figuresOf(program),
-          (text) => text.includes("plantstore_http_requests_pending 1"),
-        );
+        const create = await beginCreate(program, token);
         program.process.kill(signal);
-        await until(
-          () =>
-            fetch(`${program.url}/livez`).then(
-              () => "answered",
-              () => "refused",
-            ),
-          (outcome) => outcome === "refused",
-        );
-        socket.write(body.slice(20));
-        const answer = await socket.closed;
+        await refusesConnections(program);
+        const answer = await create.finish();
         expect(answer).toStartWith("HTTP/1.1 200 OK\r\n");
         expect(answer).toEndWith('\r\n\r\n{"name":"Half a letter, then the rest"}');
         expect(await program.process.exited).toBe(0);
@@ -210,7 +249,7 @@ describe("a stop signal", () => {
 
   for (const second of ["SIGTERM", "SIGINT"] as const) {
     it(
-      `turns /readyz 503 while requests are still taken; a ${second} then ends it at once with exit code 1`,
+      `turns /readyz 503 while requests are still taken; a ${second} a second later ends it at once with exit code 1`,
       async () => {
         const path = newPath();
         const token = await createToken(`sqlite:${path}`, "ann");
@@ -227,11 +266,50 @@ describe("a stop signal", () => {
         const list = await fetch(`${program.url}/plants`, { headers: bearer(token) });
         expect([list.status, list.headers.get("Connection")]).toEqual([200, "close"]);
         expect(await statusOf(`${program.url}/livez`)).toBe(200);
-        expect(await program.stop(second)).toBe(1);
+        expect(await stopAgain(program, second)).toBe(1);
       },
       TIMEOUT_MS / 6,
     );
   }
+});
+
+describe("SIGHUP", () => {
+  it("reloads, and does not stop, a server without a terminal", async () => {
+    const program = await start(newPath());
+    program.process.kill("SIGHUP");
+    await program.logged("reloading");
+    expect(await statusOf(`${program.url}/readyz`)).toBe(200);
+    expect(await program.stop()).toBe(0);
+  });
+
+  it(
+    "stops a server whose terminal closes: it answers what was accepted and exits with 0",
+    async () => {
+      const path = newPath();
+      const token = await createToken(`sqlite:${path}`, "ann");
+      const args = ["serve", "--database", `sqlite:${path}`, "--port", "0", "--admin-port", "0", "--drain", "0s"];
+      const ready = Promise.withResolvers<Pick<Program, "url" | "adminUrl">>();
+      let output = "";
+      const child = track(
+        Bun.spawn(commandLine(args), {
+          terminal: {
+            data(_terminal, chunk) {
+              output += new TextDecoder().decode(chunk);
+              const [adminUrl, url] = [/"adminUrl":"(.*?)"/, /ready at (\S+)/].map((each) => each.exec(output)?.[1]);
+              if (url !== undefined) ready.resolve({ url, adminUrl });
+            },
+          },
+        }),
+      );
+      const server = await ready.promise;
+      const create = await beginCreate(server, token);
+      child.terminal?.close();
+      await refusesConnections(server);
+      expect(await create.finish()).toStartWith("HTTP/1.1 200 OK\r\n");
+      expect(await child.exited).toBe(0);
+    },
+    TIMEOUT_MS,
+  );
 });
 
 describe("the log", () => {

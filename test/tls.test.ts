@@ -266,6 +266,21 @@ describe("a certificate that cannot be used", () => {
     expect(heard.slice(faults.length)).toEqual([second.cert]);
   });
 
+  it("is ignored after the watch has ended", () => {
+    const files = newFiles(first);
+    const opened = CertificateFiles.open({ tlsCert: files.cert, tlsKey: files.key });
+    const changes: string[] = [];
+    const stopWatching = opened?.watch({
+      onChange: () => changes.push("change"),
+      onFault: () => changes.push("error"),
+    });
+    stopWatching?.();
+    writeFileSync(files.cert, second.cert);
+    writeFileSync(files.key, second.key);
+    opened?.check();
+    expect(changes).toEqual([]);
+  });
+
   it("is installed at the next check when the listener rejects it at first", () => {
     const files = newFiles(first);
     const ticks = spyOn(globalThis, "setInterval").mockReturnValue(0 as never);

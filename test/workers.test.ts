@@ -289,7 +289,7 @@ describe("a stop signal to a supervisor", () => {
   }
 
   it(
-    "twice: ends the workers at once, with exit code 1",
+    "and another one a second later: ends the workers at once, with exit code 1",
     async () => {
       const program = await start(2, "--drain", "10m");
       program.process.kill("SIGTERM");
@@ -297,7 +297,15 @@ describe("a stop signal to a supervisor", () => {
         () => ask(program, "/readyz"),
         (status) => status === 503,
       );
-      expect(await program.stop("SIGTERM")).toBe(1);
+      const exitCode = await until(
+        async () => {
+          program.process.kill("SIGTERM");
+          await ask(program);
+          return program.process.exitCode;
+        },
+        (code) => code !== null,
+      );
+      expect(exitCode).toBe(1);
       for (const pid of program.workers().values()) await until(() => isGone(pid), Boolean);
     },
     TIMEOUT_MS,
@@ -390,7 +398,7 @@ describe("workers with limits and a certificate", () => {
   );
 
   it(
-    "all speak TLS, and all follow the files",
+    "all use TLS, and all replace the certificate on SIGHUP",
     async () => {
       const folder = temporaryFolder();
       const files = { cert: `${folder.path}/tls.crt`, key: `${folder.path}/tls.key` };
@@ -404,7 +412,10 @@ describe("workers with limits and a certificate", () => {
       const names = () => Promise.all(Array.from({ length: 20 }, () => nameShownBy(program)));
       expect(new Set(await names())).toEqual(new Set(["first"]));
       put(makeCertificate("second"));
-      await until(() => program.log().filter(({ msg }) => msg === "certificate replaced").length === 2);
+      program.process.kill("SIGHUP");
+      for (const msg of ["reloading", "certificate replaced"]) {
+        await until(() => program.log().filter((line) => line["msg"] === msg).length === 2);
+      }
       expect(new Set(await names())).toEqual(new Set(["second"]));
       expect(await program.stop()).toBe(0);
       folder.remove();

@@ -19,6 +19,8 @@ export class CertificateFiles {
   readonly #certPath: string;
   readonly #keyPath: string;
   #current: Certificate;
+  #watcher: Watcher | undefined;
+  #fault = "";
 
   /**
    * The files that the settings name; `undefined` when they name none.
@@ -42,21 +44,28 @@ export class CertificateFiles {
   }
 
   /** Checks the files at an interval, until the returned function is called. */
-  watch({ onChange, onFault }: Watcher): () => void {
-    let fault = "";
-    const timer = setInterval(() => {
-      try {
-        const next = this.#read(this.#current);
-        if (next !== this.#current) onChange(next);
-        this.#current = next;
-        fault = "";
-      } catch (error) {
-        const { message } = error as Error;
-        if (message !== fault) onFault(error as Error);
-        fault = message;
-      }
-    }, READ_EVERY_MS);
-    return () => clearInterval(timer);
+  watch(watcher: Watcher): () => void {
+    this.#watcher = watcher;
+    const timer = setInterval(() => this.check(), READ_EVERY_MS);
+    return () => {
+      clearInterval(timer);
+      this.#watcher = undefined;
+    };
+  }
+
+  /** Reads the files now, and reports the outcome to the watcher. Without a watcher it does nothing. */
+  check(): void {
+    if (this.#watcher === undefined) return;
+    try {
+      const next = this.#read(this.#current);
+      if (next !== this.#current) this.#watcher.onChange(next);
+      this.#current = next;
+      this.#fault = "";
+    } catch (error) {
+      const { message } = error as Error;
+      if (message !== this.#fault) this.#watcher.onFault(error as Error);
+      this.#fault = message;
+    }
   }
 
   /** What the files hold: `known`, when they hold the same. */

@@ -1,3 +1,4 @@
+import { isatty } from "node:tty";
 import type { Config } from "../config.ts";
 import type { Log } from "../log.ts";
 import { linkTo } from "./token.ts";
@@ -29,17 +30,29 @@ Open this link to see and add plants, or use curl:
   curl ${url}/plants -H "Authorization: Bearer ${secret}" -H "Content-Type: application/json" -d '{"id": 1, "name": "Clarkia", "tag": "annual"}'
 `;
 
-/** Resolves at the first stop signal. A second one, of either kind, ends the process at once. */
-export function stopSignal(): Promise<string> {
+/** A stop signal forces the exit when it comes this long after the first one: npm doubles the SIGINT of a Ctrl-C. */
+const FORCE_AFTER_MS = 1_000;
+
+/** Whether a terminal started this process. Read at the start, because a terminal that is gone no longer answers. */
+const HAS_TERMINAL = isatty(0) || isatty(2);
+
+/** Resolves at the first stop signal; one that comes a second or more later ends the process with exit code 1. */
+export function stopSignal(now = () => performance.now()): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
-  let count = 0;
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+  let firstMs: number | undefined;
+  for (const signal of ["SIGTERM", "SIGINT", ...(HAS_TERMINAL ? ["SIGHUP" as const] : [])] as const) {
     process.on(signal, () => {
-      if (++count > 1) process.exit(1);
+      firstMs ??= now();
+      if (now() - firstMs >= FORCE_AFTER_MS) process.exit(1);
       resolve(signal);
     });
   }
   return promise;
+}
+
+/** Calls `reload` on SIGHUP, unless a terminal started this process: then SIGHUP is a stop signal. */
+export function onReload(reload: () => void): void {
+  if (!HAS_TERMINAL) process.on("SIGHUP", reload);
 }
 
 /** What starts this program again, before its arguments. */

@@ -10,7 +10,7 @@ import { Tokens } from "../tokens.ts";
 import { CertificateFiles } from "./certificate.ts";
 import { command } from "./command.ts";
 import { openIssuer, withIssuer } from "./issuer.ts";
-import { announce, endInTime, endOnFault, stopSignal } from "./life.ts";
+import { announce, endInTime, endOnFault, onReload, stopSignal } from "./life.ts";
 import { listen } from "./listen.ts";
 import { requireSqlite } from "./maintenance.ts";
 import { ScheduledBackups } from "./scheduled-backups.ts";
@@ -65,6 +65,10 @@ async function serve(config: ServeConfig, supervisor?: Supervisor): Promise<void
   const log = openLog(supervisor?.worker);
   endOnFault(log);
   const certificate = CertificateFiles.open(config);
+  onReload(() => {
+    log.events.info({ signal: "SIGHUP" }, "reloading");
+    certificate?.check();
+  });
   const issuer = await openIssuer(config, log.events);
   const { database, queryTimeout: queryTimeoutMs, poolSize } = config;
   if (config.backupDir !== "off") requireSqlite("--backup-dir", database);

@@ -132,6 +132,11 @@ export class WorkerProcess {
     this.#child.kill(this.#isReady ? "SIGTERM" : "SIGKILL");
   }
 
+  /** Passes a SIGHUP on. Before it is ready, the worker may not handle one. */
+  reload(): void {
+    if (this.#isReady) this.#child.kill("SIGHUP");
+  }
+
   kill(): void {
     this.#child.kill("SIGKILL");
   }

@@ -4,7 +4,7 @@ import { type Log, openLog, StandardError, withoutSecrets } from "../log.ts";
 import { type Figures, joinMetrics } from "../metrics.ts";
 import { sqliteFile } from "../storage/open.ts";
 import { listenForMetrics } from "./admin.ts";
-import { type Announcement, announce, endInTime, endOnFault, stopSignal } from "./life.ts";
+import { type Announcement, announce, endInTime, endOnFault, onReload, stopSignal } from "./life.ts";
 import type { ServeConfig } from "./serve.ts";
 import { WorkerProcess } from "./worker.ts";
 
@@ -27,6 +27,7 @@ export async function supervise(config: ServeConfig): Promise<void> {
   endOnFault(log);
   const stopping = stopSignal();
   const team = new Team(config.workers, log);
+  onReload(() => team.reload());
   const port = await findPortInTime(config);
   const admin = listenForMetrics(
     config,
@@ -106,6 +107,11 @@ class Team {
   async figures(): Promise<Figures[]> {
     const all = await Promise.all([...this.#workers.values()].map((worker) => worker.figures()));
     return all.filter((figures) => figures !== undefined);
+  }
+
+  /** Makes every worker read the certificate again. */
+  reload(): void {
+    for (const worker of this.#workers.values()) worker.reload();
   }
 
   /** Resolves when every worker has ended: whether each had finished what it had accepted. */

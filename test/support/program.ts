@@ -137,7 +137,8 @@ export async function startProgram(
 }
 
 /** What a server shows at `/metrics`. */
-export const figuresOf = async ({ adminUrl }: Program): Promise<string> => (await fetch(`${adminUrl}/metrics`)).text();
+export const figuresOf = async ({ adminUrl }: Pick<Program, "adminUrl">): Promise<string> =>
+  (await fetch(`${adminUrl}/metrics`)).text();
 
 /** The memory that a server holds, as it tells itself. */
 export async function residentBytes(program: Program): Promise<number> {
