@@ -171,7 +171,7 @@ class SqliteStorage implements Storage {
   async state(): Promise<StorageState> {
     const { filename } = this.#db;
     return {
-      waitingWrites: this.#writer.waitingLength,
+      waitingWrites: this.#writer.queueLength,
       bytes: { database: bytesOf(filename), wal: logBytes(filename) },
       connections: {},
     };

@@ -1,27 +1,27 @@
 /**
- * The thread that owns the only writing connection of this process: it commits one group of writes a message.
- * It has a thread of its own because an fsync blocks it, and nobody else.
+ * The writer thread: it owns the only writing connection of this process and commits one batch per message. An fsync blocks
+ * this thread only.
  */
 import { connect, makeDurable } from "./connection.ts";
 import { codeOf, isLoss } from "./failures.ts";
 import { FileLoss, type OpenFile, OpenFiles } from "./open-files.ts";
 import { prepareWrites, type Write, type Writes } from "./writes.ts";
 
-/** To the thread: open the file, commit a group, or checkpoint and close. */
-export type Request = { open: string; files: readonly OpenFile[] } | { group: readonly Write[] } | { close: true };
-/** From the thread, one for every request in order: the result of each write, or the failure of all. */
+/** To the thread: open the file, commit a batch, or checkpoint and close. */
+export type Request = { open: string; files: readonly OpenFile[] } | { batch: readonly Write[] } | { close: true };
+/** From the thread, one for each request in order: the result of each write, or the failure of all. */
 export type Reply = { results: readonly unknown[] } | { failure: { code: string | undefined; message: string } };
-/** From the thread, at any time, with cause and remedy: writes may be lost, and the thread does not use the database any more. */
+/** From the thread, at any time, with cause and remedy: writes may be lost, and the thread no longer uses the database. */
 export type Loss = { loss: string };
 
 declare const self: Worker;
 
 /**
- * Writing the log back costs two fsyncs and a write for each page that changed: 8 times rarer than SQLite's default
- * makes inserts at random ids a third faster (measured 2026-11). The log then stays at about 32 MiB.
+ * A checkpoint costs two fsyncs and a write for each changed page. At 8 times the interval of SQLite's default, inserts at
+ * random ids are a third faster (measured 2026-11). The WAL stays at about 32 MiB.
  */
 const CHECKPOINT_PAGES = 8_000;
-/** How often the files are checked while no writes come. */
+/** Interval of file checks, which matters while there are no writes. */
 const CHECK_EVERY_MS = 1_000;
 
 let db: ReturnType<typeof connect>;
@@ -29,17 +29,17 @@ let writes: Writes;
 let files: OpenFiles;
 let isLost = false;
 
-// JSON texts, not objects: a structured clone takes three times as long (measured 2026-11: 670 ns a write against 240).
+// JSON text, because a structured clone takes three times as long (measured 2026-11: 670 ns per write against 240).
 const post = (message: Reply | Loss) => self.postMessage(JSON.stringify(message));
 
 self.onmessage = ({ data }: MessageEvent<string>) => {
   const request = JSON.parse(data) as Request;
   perform(() => run(request), true);
   // No write waits for the checkpoint. If a full disk prevents it, the next batch tries again.
-  if ("group" in request) perform(checkpointWhenDue, false);
+  if ("batch" in request) perform(checkpointWhenDue, false);
 };
 
-/** Does some work and posts its outcome: a reply if a request waits for it, a loss always, and nothing after a loss. */
+/** Does some work and posts its outcome: a reply if it was requested, a loss in any case, and nothing after a loss. */
 function perform(work: () => readonly unknown[], isRequested: boolean): void {
   if (isLost) return;
   const outcome = attempt(work);
@@ -66,7 +66,7 @@ function lossOf(error: unknown): string | undefined {
 }
 
 function run(request: Request): readonly unknown[] {
-  if ("group" in request) return commit(request.group);
+  if ("batch" in request) return commit(request.batch);
   if ("open" in request) open(request.open, request.files);
   else close();
   return [];
@@ -75,7 +75,7 @@ function run(request: Request): readonly unknown[] {
 function open(path: string, opened: readonly OpenFile[]): void {
   db = connect(path);
   makeDurable(db);
-  // SQLite's own checkpoints pass over a failed fsync in silence.
+  // SQLite ignores a failed fsync in its automatic checkpoints.
   db.run("PRAGMA wal_autocheckpoint = 0");
   db.run(`PRAGMA journal_size_limit = ${64 * 1024 * 1024}`);
   files = new OpenFiles(db, opened);
@@ -93,17 +93,17 @@ function checkpointWhenDue(): readonly unknown[] {
   return [];
 }
 
-/** Writes the log back, without waiting for readers: what one still needs stays in the log until the next time. */
+/** Checkpoints without waiting for readers: frames that a reader needs stay in the WAL until the next time. */
 function checkpoint(): void {
   files.check();
   db.run("PRAGMA wal_checkpoint(PASSIVE)");
 }
 
-function commit(group: readonly Write[]): unknown[] {
+function commit(batch: readonly Write[]): unknown[] {
   // The commit would extend a truncated WAL to its former size, with a hole in it.
   files.checkWal();
   db.run("BEGIN IMMEDIATE");
-  const results = group.map(([name, ...args]) => (writes[name] as (...args: unknown[]) => unknown).apply(writes, args));
+  const results = batch.map(([name, ...args]) => (writes[name] as (...args: unknown[]) => unknown).apply(writes, args));
   db.run("COMMIT");
   files.check();
   return results;
@@ -117,6 +117,6 @@ function close(): void {
     if (lossOf(error) !== undefined) throw error;
   }
   files.close();
-  // The last connection of all to close removes the WAL.
+  // Closing the last connection to the database removes the WAL.
   db.close(true);
 }

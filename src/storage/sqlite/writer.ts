@@ -7,16 +7,16 @@ import type { Revisions } from "./revisions.ts";
 import type { Loss, Reply, Request } from "./writer-thread.ts";
 import type { Write, Writes } from "./writes.ts";
 
-/** Writes that may wait while a group is on its way to the disk; one more is refused at once. */
-const MAX_WAITING = 4_096;
-/** Writes that one transaction takes, so that no group keeps the next one waiting for long. */
-const MAX_GROUP = 1_024;
-/** Turns of the event loop that a group may gather for, while each brings more writes. */
-const MAX_GATHERING_TURNS = 8;
-/** How long the answers to what waits may take to leave, before the process ends. */
-const LAST_ANSWERS_MS = 100;
+/** Maximum number of queued writes; further ones are refused at once. */
+const MAX_QUEUED = 4_096;
+/** Maximum number of writes in one transaction, which bounds how long the next batch waits. */
+const MAX_BATCH = 1_024;
+/** Maximum number of event-loop ticks that a batch collects writes for, while each tick adds some. */
+const MAX_COLLECTING_TICKS = 8;
+/** Time for the last responses to be sent before the process ends. */
+const LAST_RESPONSES_MS = 100;
 
-interface Pending {
+interface QueuedWrite {
   readonly write: Write;
   resolve(result: unknown): void;
   reject(reason: AppError): void;
@@ -30,22 +30,22 @@ interface WriterOptions {
 }
 
 /**
- * Group commit: the writes that arrive while the thread commits wait, then go together as the next group.
- * Each is answered after the commit of its group; a group that fails, fails every one of its writes.
+ * Group commit: the writes that arrive while the writer thread commits a batch are queued and form the next batch. Each is
+ * acknowledged after the commit of its batch; a batch that fails, fails each of its writes.
  */
 export class Writer {
   readonly #thread: Worker;
   readonly #options: WriterOptions;
-  #waiting: Pending[] = [];
-  #draining: Promise<void> | undefined;
-  #answer: (reply: Reply) => void = () => {};
+  #queue: QueuedWrite[] = [];
+  #flushing: Promise<void> | undefined;
+  #onReply: (reply: Reply) => void = () => {};
   #isClosed = false;
 
-  /** Starts the thread and lets it open the database at `path`, of which `files` are open already. */
+  /** Starts the writer thread, which opens the database at `path`; `files` are its files as this thread opened them. */
   static async open(path: string, files: readonly OpenFile[], options: WriterOptions): Promise<Writer> {
     const writer = new Writer(new Worker(new URL("./writer-thread.ts", import.meta.url).href), options);
     try {
-      await writer.#ask({ open: path, files });
+      await writer.#request({ open: path, files });
       return writer;
     } catch (error) {
       writer.#isClosed = true;
@@ -59,36 +59,39 @@ export class Writer {
     this.#options = options;
     thread.onmessage = ({ data }: MessageEvent<string>) => {
       const message = JSON.parse(data) as Reply | Loss;
-      if ("loss" in message) this.#end(message.loss);
-      else this.#answer(message);
+      if ("loss" in message) this.#fail(message.loss);
+      else this.#onReply(message);
     };
-    thread.addEventListener("close", () => this.#end("the thread that writes has ended: it closed"));
-    thread.onerror = ({ message }) => this.#end(`the thread that writes has ended: ${message}`);
+    thread.addEventListener("close", () => this.#fail("the writer thread has ended: it closed"));
+    thread.onerror = ({ message }) => this.#fail(`the writer thread has ended: ${message}`);
   }
 
-  /** Writes that wait for their group to leave. */
-  get waitingLength(): number {
-    return this.#waiting.length;
+  /** Number of writes that are not in a batch yet. */
+  get queueLength(): number {
+    return this.#queue.length;
   }
 
-  /** Does one write and resolves with its result once it is durable. */
+  /**
+   * Queues a write and resolves with its result once it is durable.
+   * @throws AppError `unavailable` when the queue is full or the batch fails
+   */
   run<N extends keyof Writes>(name: N, ...args: Parameters<Writes[N]>): Promise<ReturnType<Writes[N]>> {
-    if (this.#waiting.length >= MAX_WAITING) {
-      const message = `${MAX_WAITING} writes are waiting for the disk already: try again`;
+    if (this.#queue.length >= MAX_QUEUED) {
+      const message = `${MAX_QUEUED} writes are queued for the disk: try again`;
       return Promise.reject(new AppError("unavailable", message));
     }
     const { promise, resolve, reject } = Promise.withResolvers<ReturnType<Writes[N]>>();
     const write = [name, ...args] as unknown as Write;
-    this.#waiting.push({ write, resolve: resolve as (result: unknown) => void, reject });
-    this.#draining ??= this.#drain();
+    this.#queue.push({ write, resolve: resolve as (result: unknown) => void, reject });
+    this.#flushing ??= this.#flush();
     return promise;
   }
 
-  /** Finishes what was accepted, writes the log back into the database file and ends the thread. */
+  /** Commits the queued writes, checkpoints the WAL and ends the thread. */
   async close(): Promise<void> {
-    await this.#draining;
-    await this.#ask({ close: true }).catch((error: unknown) => {
-      // After a loss `#end` ends the process: an ordinary exit would close the database, which is a checkpoint.
+    await this.#flushing;
+    await this.#request({ close: true }).catch((error: unknown) => {
+      // After a loss `#fail` ends the process: an ordinary exit would close the database, which is a checkpoint.
       if (this.#isClosed) return new Promise<never>(() => {});
       throw error;
     });
@@ -96,34 +99,34 @@ export class Writer {
     this.#thread.terminate();
   }
 
-  /** Nothing can be written any more: what waits is answered, then that is a fault of the whole process. */
-  #end(reason: string): void {
+  /** Rejects the batch in flight and the queue, then ends the process with an uncaught error: no write can succeed any more. */
+  #fail(reason: string): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    this.#answer({ failure: { code: "SQLITE_IOERR", message: reason } });
+    this.#onReply({ failure: { code: "SQLITE_IOERR", message: reason } });
     setTimeout(() => {
       throw new Error(reason);
-    }, LAST_ANSWERS_MS);
+    }, LAST_RESPONSES_MS);
   }
 
-  async #drain(): Promise<void> {
-    while (this.#waiting.length > 0) {
-      await this.#gather();
-      const group = this.#waiting.slice(0, MAX_GROUP);
-      this.#waiting = this.#waiting.slice(MAX_GROUP);
-      await this.#commit(group);
+  async #flush(): Promise<void> {
+    while (this.#queue.length > 0) {
+      await this.#collect();
+      const batch = this.#queue.slice(0, MAX_BATCH);
+      this.#queue = this.#queue.slice(MAX_BATCH);
+      await this.#commit(batch);
     }
-    this.#draining = undefined;
+    this.#flushing = undefined;
   }
 
   /** Sends one batch and settles its writes. */
-  async #commit(batch: readonly Pending[]): Promise<void> {
+  async #commit(batch: readonly QueuedWrite[]): Promise<void> {
     const { revisions, onCommit } = this.#options;
     const writes = batch.map(({ write }) => write);
     const startedMs = performance.now();
     revisions.begin(writes);
     try {
-      const results = await this.#ask({ group: writes });
+      const results = await this.#request({ batch: writes });
       revisions.end();
       for (const [index, { resolve }] of batch.entries()) resolve(results[index]);
     } catch (error) {
@@ -138,23 +141,24 @@ export class Writer {
   }
 
   /**
-   * Lets the requests come in that arrive together, most of them in reply to the last answers: the fuller the groups,
-   * the fewer there are to commit. One write alone waits for one turn.
+   * Waits while each event-loop tick queues more writes, most of which follow the last acknowledgements: larger batches mean
+   * fewer commits. A single write waits for one tick.
    */
-  async #gather(): Promise<void> {
+  async #collect(): Promise<void> {
     let before = 0;
-    for (let turn = 0; turn < MAX_GATHERING_TURNS; turn++) {
-      if (this.#waiting.length === before || this.#waiting.length >= MAX_GROUP) return;
-      before = this.#waiting.length;
+    for (let tick = 0; tick < MAX_COLLECTING_TICKS; tick++) {
+      if (this.#queue.length === before || this.#queue.length >= MAX_BATCH) return;
+      before = this.#queue.length;
       await new Promise((resolve) => setImmediate(resolve));
     }
   }
 
-  async #ask(request: Request): Promise<readonly unknown[]> {
+  /** Sends one request to the thread and resolves with its results. There is at most one at a time. */
+  async #request(request: Request): Promise<readonly unknown[]> {
     if (this.#isClosed) throw new AppError("unavailable", "the server is stopping: try again");
     const { promise, resolve } = Promise.withResolvers<Reply>();
-    const cancelDeadline = startDeadline(() => this.#end(`the disk has not responded for ${DEADLINE_TICKS} seconds`));
-    this.#answer = resolve;
+    const cancelDeadline = startDeadline(() => this.#fail(`the disk has not responded for ${DEADLINE_TICKS} seconds`));
+    this.#onReply = resolve;
     this.#thread.postMessage(JSON.stringify(request));
     const reply = await promise;
     cancelDeadline();
