@@ -88,8 +88,8 @@ export class Metrics {
     this.#ask = async () => {
       this.#sendBuffer.set(budget.bytes);
       this.#pendingRequests.set(server.pendingRequests);
-      const { waitingWrites, bytes, connections } = await storage.state();
-      this.#waitingWrites.set(waitingWrites);
+      const { queuedWrites, bytes, connections } = await storage.state();
+      this.#waitingWrites.set(queuedWrites);
       this.#bytes.reset();
       for (const [part, value] of Object.entries(bytes)) this.#bytes.set({ part }, value);
       for (const [state, count] of Object.entries(connections)) this.#connections.set({ state }, count);

@@ -206,7 +206,7 @@ describe("an address that takes connections and never says a word", () => {
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
     const { port } = silent.address() as AddressInfo;
     const opening = openStorage(`postgres://127.0.0.1:${port}/plants`, { forServer: true, queryTimeoutMs: 500 });
-    await expect(opening).rejects.toThrow("did not answer");
+    await expect(opening).rejects.toThrow("did not respond");
     silent.close();
   });
 });

@@ -426,7 +426,7 @@ describe("the groups of many writes", () => {
   it("have lengths of which there are nine, and take every write once, those of one id in order", async () => {
     const groups: number[][] = [];
     const writer = new Writer<{ id: bigint; turn: number }, number>({
-      maxGroups: 2,
+      maxBatches: 2,
       timeoutMs: TIMEOUT_MS,
       onCommit: () => {},
       commit: async (_, writes) => {

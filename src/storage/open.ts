@@ -2,23 +2,23 @@ import { openPostgres } from "./postgres/storage.ts";
 import { openSqlite } from "./sqlite/storage.ts";
 import type { Commit, Storage } from "./storage.ts";
 
-/** How a database is to be opened. */
+/** Options of {@link openStorage}. */
 export interface OpenOptions {
-  /** Whether this process must be the only one on a SQLite file, as a server must, or is a command beside one. */
+  /** Whether this process takes the server lock of a SQLite file, instead of being a command beside a server. */
   readonly forServer: boolean;
-  /** Refuse to make a file or the tables when they are missing, which is what a mistyped name leads to. */
+  /** Whether to fail instead of creating a missing file or missing tables, for example after a typing error. */
   readonly mustExist?: boolean;
-  /** PostgreSQL: how long the server may take for an answer. */
+  /** PostgreSQL: query timeout. */
   readonly queryTimeoutMs?: number;
-  /** PostgreSQL: connections that are held at most. */
+  /** PostgreSQL: maximum number of connections. */
   readonly poolSize?: number;
-  /** Hears of every group of writes, once it is on disk. */
+  /** Called for each durable batch of writes. */
   readonly onCommit?: (commit: Commit) => void;
 }
 
 /**
- * Opens the database that a URL names, migrated and checked.
- * @throws Error with the reason and the remedy, when it cannot be used.
+ * Opens and migrates the database that a URL names.
+ * @throws Error with the cause and the remedy when it cannot be used
  */
 export function openStorage(
   url: string,
@@ -30,7 +30,7 @@ export function openStorage(
     : openSqlite(file, { forServer, mustExist, onCommit });
 }
 
-/** The path of the file that a database URL names; `undefined` for PostgreSQL. */
+/** The file of a SQLite database URL; `undefined` for PostgreSQL. */
 export function sqliteFile(url: string): string | undefined {
   return url.startsWith("sqlite:") ? url.slice("sqlite:".length) : undefined;
 }

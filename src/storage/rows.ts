@@ -2,28 +2,28 @@ import type { NewPlant, PlantId } from "../domain/plant.ts";
 import type { Scope, Token } from "../domain/token.ts";
 import type { StoredPlant } from "./storage.ts";
 
-/** What a list reads of a row of the table `plants`, alike in every engine. */
+/** The columns of `plants` that a list reads, the same in every engine. */
 export interface PlantRow {
   readonly id: PlantId;
   readonly name: string;
   readonly tag: string | null;
 }
 
-/** The plant that a row holds. */
+/** Converts a row to a plant. */
 export const toPlant = ({ id, name, tag }: PlantRow): NewPlant => (tag === null ? { id, name } : { id, name, tag });
 
-/** A whole row of the table `plants`. */
+/** A complete row of `plants`. */
 export interface StoredPlantRow extends PlantRow {
   readonly owner: string;
   readonly idempotency_key: string | null;
 }
 
-/** The plant that a whole row holds. */
+/** Converts a complete row to a stored plant. */
 export function toStoredPlant({ owner, id, name, tag, idempotency_key: key }: StoredPlantRow): StoredPlant {
   return { owner, id, name, ...(tag === null ? {} : { tag }), idempotencyKey: key ?? undefined };
 }
 
-/** A row of the table `tokens`, alike in every engine. Times are in epoch milliseconds. */
+/** A row of `tokens`, the same in every engine. Times are in epoch milliseconds. */
 export interface TokenRow {
   readonly digest: string;
   readonly owner: string;
@@ -35,14 +35,14 @@ export interface TokenRow {
   readonly revoked_at: bigint | null;
 }
 
-/** The columns of a row in the order in which the engines insert them. */
+/** The columns of a token's row, in the order of the engines' INSERT statements. */
 export function tokenValues(token: Token): (string | number | null)[] {
   const { digest, owner, scopes, label, createdAt, expiresAt, lastUsedAt, revokedAt } = token;
   const times = [createdAt, expiresAt, lastUsedAt, revokedAt].map((time) => time ?? null);
   return [digest, owner, scopes.join(" "), label ?? null, ...times];
 }
 
-/** The token that a row holds. */
+/** Converts a row to a token. */
 export function toToken(row: TokenRow): Token {
   const time = (value: bigint | null) => (value === null ? undefined : Number(value));
   return {

@@ -2,71 +2,70 @@ import type { PlantFilter } from "../domain/page.ts";
 import type { NewPlant, Owner, PlantId } from "../domain/plant.ts";
 import type { Token } from "../domain/token.ts";
 
-/** A stretch of an owner's plants, in ascending order of id. */
+/** A range of an owner's plants, in ascending order of id. */
 export interface PlantRange extends PlantFilter {
-  /** At most so many: at least 1. */
+  /** The maximum number of plants, at least 1. */
   readonly limit: number;
 }
 
-/** What tells a plant from all others. */
+/** The primary key of a plant. */
 export interface PlantKey {
   readonly owner: Owner;
   readonly id: PlantId;
 }
 
-/** A plant with all that is kept of it: whose it is, and the idempotency key of its create, if it had one. */
+/** A plant with everything that is stored of it: its owner, and the idempotency key of its create, if any. */
 export interface StoredPlant extends NewPlant, PlantKey {
   readonly idempotencyKey: string | undefined;
 }
 
 /**
- * - `inserted`: the plant is new.
- * - `repeated`: it was inserted before by the same create: same idempotency key, id, name and tag.
- * - `taken`: the owner has another plant with this id; nothing was changed.
+ * - `inserted`: the plant was inserted.
+ * - `repeated`: the same create inserted it before: same idempotency key, id, name and tag.
+ * - `taken`: the owner has another plant with this id; nothing changed.
  */
 export type InsertOutcome = "inserted" | "repeated" | "taken";
 
-/** A group of writes that is on disk. */
+/** A batch of writes that is durable. */
 export interface Commit {
-  /** At least 1. */
+  /** Number of writes, at least 1. */
   readonly writes: number;
-  /** From when the group left to when it was known to be on disk. */
+  /** Time from sending the batch to its acknowledgement. */
   readonly durationMs: number;
 }
 
-/** How a database is doing. */
+/** The state of a database, for metrics. */
 export interface StorageState {
-  /** Writes that wait for their group to leave. */
-  readonly waitingWrites: number;
-  /** Bytes on disk, by what they are for: `database`, and `wal` for the log of a SQLite database. */
+  /** Number of queued writes. */
+  readonly queuedWrites: number;
+  /** Bytes on disk by part: `database`, and for SQLite also `wal`. */
   readonly bytes: Readonly<Record<string, number>>;
-  /** Connections to a database server, by what they do: `busy` or `idle`. */
+  /** Number of connections to the database server by state: `busy` or `idle`. */
   readonly connections: Readonly<Record<string, number>>;
 }
 
 /**
- * What every database engine promises. One suite, `test/storage.contract.ts`, holds every engine to it.
+ * The contract of the storage engines. One suite, `test/storage.contract.ts`, tests every engine against it.
  *
- * - A write resolves once it is durable, and is atomic: when it rejects with `unavailable` its outcome is unknown,
- *   but it is whole or absent.
+ * - A write is atomic and resolves once it is durable. When it rejects with `unavailable`, its outcome is unknown.
  * - A read that starts after a write resolved sees it.
- * - Text comes back exactly as it was given; all comparisons of text are by code point, exact.
- * - Every method rejects with `AppError` `unavailable` when the database cannot be reached, is full or too busy.
+ * - Text is returned exactly as it was stored; texts are compared by code point.
+ * - Every method rejects with `AppError` `unavailable` when the database is unreachable, full or overloaded.
  */
 export interface Storage {
-  /** Adds a plant unless its id is taken. */
+  /** Inserts a plant unless its owner already uses the id. */
   insertPlant(owner: Owner, plant: NewPlant, idempotencyKey: string | undefined): Promise<InsertOutcome>;
 
-  /** Removes a plant; `false` when the owner has none with this id. */
+  /** Deletes a plant; resolves with `false` when the owner has none with this id. */
   removePlant(owner: Owner, id: PlantId): Promise<boolean>;
 
-  /** One consistent view of a stretch of the owner's plants. Never waits for a write. */
+  /** Reads a range of the owner's plants from one snapshot. Never waits for a write. */
   selectPlants(owner: Owner, range: PlantRange): Promise<NewPlant[]>;
 
   /**
-   * A stretch of the plants of all owners, for moving a database: at most `limit`, at least 1, that come after a plant
-   * in the order of owner, by code point, and id. Whoever goes on after the last one until fewer than `limit` come, gets
-   * each plant that is there all the time exactly once.
+   * Reads plants of all owners, for `copy`: at most `limit` (1 or more) after `after`, ordered by owner (by code point) and
+   * id. Continuing after the last one until fewer than `limit` are returned reads each plant that exists throughout exactly
+   * once.
    */
   selectStored(after: PlantKey | undefined, limit: number): Promise<StoredPlant[]>;
 
@@ -76,30 +75,30 @@ export interface Storage {
    */
   revision(owner: Owner): number | undefined;
 
-  /** Adds a token. The digest must be new. */
+  /** Inserts a token, whose digest must be new. */
   insertToken(token: Token): Promise<void>;
 
-  /** Adds a token if the database has none, not even a revoked one; `false` when it has. Atomic between processes. */
+  /** Inserts a token unless the database has any, revoked ones included; then resolves with `false`. Atomic across processes. */
   insertFirstToken(token: Token): Promise<boolean>;
 
-  /** The token with this digest, also when it is revoked or expired. */
+  /** Reads the token with this digest, revoked and expired ones included. */
   selectToken(digest: string): Promise<Token | undefined>;
 
-  /** All tokens, oldest first. */
+  /** Reads all tokens, oldest first. */
   selectTokens(): Promise<Token[]>;
 
-  /** Marks a token as revoked at a time in epoch milliseconds; `false` when there is none or it was revoked before. */
+  /** Revokes a token at a time in epoch milliseconds; resolves with `false` when it does not exist or is revoked already. */
   revokeToken(digest: string, revokedAt: number): Promise<boolean>;
 
-  /** Notes when tokens, by digest, were last used, in epoch milliseconds. Digests that are gone are passed over. */
+  /** Stores the last use of tokens by digest, in epoch milliseconds. Unknown digests are ignored. */
   noteTokenUses(uses: ReadonlyMap<string, number>): Promise<void>;
 
-  /** Resolves when the database answers a query. */
+  /** Resolves when the database has responded to a query. */
   ping(): Promise<void>;
 
-  /** How the database is doing, as far as that is known without waiting for it. */
+  /** The state as far as it is known without waiting for the database. */
   state(): Promise<StorageState>;
 
-  /** Finishes the writes that were accepted, then lets go of the database. Nothing may be called afterwards. */
+  /** Completes the queued writes and closes the database. No method may be called afterwards. */
   close(): Promise<void>;
 }

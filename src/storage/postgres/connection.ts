@@ -1,7 +1,7 @@
 import { type ReservedSQL, SQL } from "bun";
 import { AppError } from "../../domain/error.ts";
 
-/** How the server is reached, and how long it may take for an answer. */
+/** How to connect to a server, and its query timeout. */
 export interface ServerOptions {
   /** `postgres://user:password@host:port/database?sslmode=...`, with the parameters of libpq. */
   readonly url: string;
@@ -9,11 +9,11 @@ export interface ServerOptions {
 }
 
 /**
- * Makes the session ours and asks what its server is. Every statement walks an index: where statistics are old or owners
- * of very different size, PostgreSQL would rather read and sort all plants (measured 2026-11: 20 lists a second instead
- * of thousands, on an owner of 600,000 plants). It is planned once for a connection, which halves what a list costs the
- * server; but every time where the values matter: they name the shard of a distributed table, and before version 17 the
- * planner looks up some ids by reading all of an owner that it takes for a small one.
+ * Configures the session and reads facts about the server. Sequential scans and sorts are off, because with stale statistics
+ * or owners of very different size PostgreSQL would read and sort all plants (measured 2026-11: 20 lists per second instead of
+ * thousands, on an owner of 600,000 plants). Generic plans, made once per connection, halve the cost of a list. Custom plans
+ * are used where the values matter: they select the shard of a distributed table, and before version 17 the planner reads all
+ * plants of an owner that it estimates to be small.
  */
 const START_SESSION = `SELECT set_config('plan_cache_mode', CASE
     WHEN current_setting('server_version_num')::int >= 170000 AND to_regproc('create_distributed_table') IS NULL
@@ -30,16 +30,16 @@ interface ServerFacts {
   readonly fsync: string | null;
 }
 
-/** A client of exactly one connection, so that a connection that went bad can be told from the others and dropped. */
+/** A client with exactly one connection, so that a failed connection can be closed alone. */
 export function newClient({ url, queryTimeoutMs }: ServerOptions, onclose?: () => void): SQL {
   const { pathname, searchParams } = new URL(url);
   const isVerified = /^verify-/i.test(searchParams.get("sslmode") ?? "") || searchParams.has("sslrootcert");
   return new SQL(url, {
     max: 1,
     bigint: true,
-    // The URL decides, not PGDATABASE, which the driver would prefer.
+    // The URL takes precedence over PGDATABASE, which the driver would prefer.
     database: decodeURIComponent(pathname.slice(1)),
-    // Likewise: NODE_TLS_REJECT_UNAUTHORIZED=0 would turn the check of the certificate off.
+    // Likewise over NODE_TLS_REJECT_UNAUTHORIZED=0, which would disable certificate verification.
     ...(isVerified ? { tls: { rejectUnauthorized: true } } : {}),
     connectionTimeout: Math.ceil(queryTimeoutMs / 1_000),
     connection: { application_name: "plantstore" },
@@ -48,20 +48,20 @@ export function newClient({ url, queryTimeoutMs }: ServerOptions, onclose?: () =
 }
 
 /**
- * Takes the client's connection and makes sure that its server keeps what it answers and answers what it keeps.
- * The server will give a statement up a little before this side would, which then keeps its connection.
- * @throws Error when it is a standby, may forget a commit, or does not store Unicode.
+ * Opens the client's connection and checks that the server is durable and stores Unicode. The server's statement timeout is
+ * a little shorter than this side's, so that a slow statement does not cost the connection.
+ * @throws Error when the server is a standby, may lose a commit or does not store Unicode
  */
 export async function reserve(client: SQL, queryTimeoutMs: number): Promise<ReservedSQL> {
   const session = await client.reserve();
   const statementTimeoutMs = Math.ceil(queryTimeoutMs * 0.9);
   const [facts] = await session.unsafe<[ServerFacts]>(START_SESSION, [String(statementTimeoutMs)]);
-  const fault = serverFault(facts);
-  if (fault !== undefined) throw new Error(fault);
+  const problem = serverProblem(facts);
+  if (problem !== undefined) throw new Error(problem);
   return session;
 }
 
-function serverFault({ is_standby, encoding, synchronous_commit, fsync }: ServerFacts): string | undefined {
+function serverProblem({ is_standby, encoding, synchronous_commit, fsync }: ServerFacts): string | undefined {
   if (is_standby) return "it is a standby, which is read-only: name the primary";
   if (encoding !== "UTF8") return `its encoding is ${encoding}: make a database with ENCODING 'UTF8'`;
   if (synchronous_commit === "off") return "synchronous_commit is off, so that a commit may be lost: turn it on";
@@ -73,21 +73,21 @@ function serverFault({ is_standby, encoding, synchronous_commit, fsync }: Server
 export const sqlState = (error: unknown): string | undefined =>
   error instanceof SQL.PostgresError ? error.errno : undefined;
 
-/** Whether the connection is of no more use: it broke or is silent, its server stops, or turned read-only. */
+/** Whether the connection is unusable: it broke or timed out, or its server is stopping or read-only. */
 export function endsConnection(error: unknown): boolean {
   return /^(08|57P|25006)/.test(sqlState(error) ?? "08");
 }
 
 /**
- * A failure in the words of the application. Whatever the server did not say is unknown, and so `unavailable`; of what
- * it says, these pass: connection, authorization, transaction rollback, resources, intervention, system, locks,
- * read-only, a missing database.
+ * Converts a driver error to an `AppError`. Errors that the server did not send are `unavailable`, and so are those of these
+ * SQLSTATE classes: connection, authorization, transaction rollback, resources, operator intervention, system, locks,
+ * read-only, missing database.
  */
 export function toAppError(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const isMistake = error instanceof TypeError || error instanceof SyntaxError || error instanceof RangeError;
-  const isPassing = /^(08|28|40|53|57|58|55P03|25006|3D000)/.test(sqlState(error) ?? (isMistake ? "" : "08"));
-  return isPassing
+  const isTransient = /^(08|28|40|53|57|58|55P03|25006|3D000)/.test(sqlState(error) ?? (isMistake ? "" : "08"));
+  return isTransient
     ? new AppError("unavailable", "the database cannot be used right now: try again", { cause: error })
     : new AppError("internal", "the database failed", { cause: error });
 }

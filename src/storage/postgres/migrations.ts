@@ -1,11 +1,11 @@
 import type { ReservedSQL, TransactionSQL } from "bun";
 import { newClient, reserve, type ServerOptions, sqlState } from "./connection.ts";
 
-/** What a start may wait for other programs that migrate, and a step may take. */
+/** The timeout of a migration, including the wait for another process that migrates. */
 const MIGRATION_TIMEOUT_MS = 60_000;
 const MAX_ATTEMPTS = 10;
 
-/** Step n takes a database from version n to n + 1. Steps are only ever added. */
+/** Step n migrates a database from version n to n + 1. Released steps never change. */
 const MIGRATIONS: readonly string[] = [
   `CREATE TABLE plants (
      owner TEXT COLLATE "C" NOT NULL,
@@ -29,39 +29,39 @@ const MIGRATIONS: readonly string[] = [
    );`,
 ];
 
-/** On Citus (docs.citusdata.com, "Citus Utility Functions"): each owner's plants on one shard, the rest everywhere. */
+/** For Citus (docs.citusdata.com, "Citus Utility Functions"): one shard per owner, and copies of the other tables on every node. */
 const DISTRIBUTION = `SET LOCAL citus.multi_shard_modify_mode TO 'sequential';
   SELECT create_reference_table('plantstore_schema');
   SELECT create_reference_table('tokens');
   SELECT create_distributed_table('plants', 'owner');`;
 
-/** One row, which is both the version and the lock that programs take to change it. */
+/** A table of one row, which is both the version and the lock for migrations. */
 const SCHEMA_TABLE = `
   CREATE TABLE IF NOT EXISTS plantstore_schema (only_row BOOLEAN NOT NULL PRIMARY KEY, version BIGINT NOT NULL);
   INSERT INTO plantstore_schema (only_row, version) VALUES (true, 0) ON CONFLICT (only_row) DO NOTHING;`;
 
 /**
- * Brings the database to this program's version, one transaction a step. Many programs may do so at once.
- * @throws Error when the database belongs to a newer version or to another program, or `mustExist` and has no tables; it
- * is left untouched.
+ * Migrates the database to this program's version, with one transaction per step. Several processes may do so at once.
+ * @throws Error when the database is of a newer version or of another program, or `mustExist` and it has no tables; then
+ * nothing is written
  */
 export async function migrate({ url, queryTimeoutMs }: ServerOptions, mustExist: boolean): Promise<void> {
   const client = newClient({ url, queryTimeoutMs });
   try {
     const session = await withinTime(reserve(client, MIGRATION_TIMEOUT_MS), queryTimeoutMs);
-    await withinTime(takeSteps(session, mustExist), MIGRATION_TIMEOUT_MS);
+    await withinTime(applySteps(session, mustExist), MIGRATION_TIMEOUT_MS);
   } finally {
     await client.close({ timeout: 0 });
   }
 }
 
-async function takeSteps(session: ReservedSQL, mustExist: boolean): Promise<void> {
+async function applySteps(session: ReservedSQL, mustExist: boolean): Promise<void> {
   let version = await currentVersion(session);
-  if (mustExist && version === 0) throw new Error("it has no tables of Plant Store: name a database that has");
-  while (version < MIGRATIONS.length) version = await retryRaces(() => session.begin(takeStep));
+  if (mustExist && version === 0) throw new Error("it has no tables of Plant Store: name a database that has them");
+  while (version < MIGRATIONS.length) version = await retryRaces(() => session.begin(applyStep));
 }
 
-/** The version without a lock, so that a program that finds nothing to do needs no right to change the schema. */
+/** Reads the version without a lock, so that an up-to-date database needs no permission to change the schema. */
 async function currentVersion(session: ReservedSQL): Promise<number> {
   const [found] = await session.unsafe<[{ isThere: boolean }]>(
     `SELECT to_regclass('plantstore_schema') IS NOT NULL AS "isThere"`,
@@ -71,8 +71,8 @@ async function currentVersion(session: ReservedSQL): Promise<number> {
   return checkedVersion(row?.version ?? 0n);
 }
 
-/** Takes the next step and returns the version that it leads to; another program may have taken it meanwhile. */
-async function takeStep(sql: TransactionSQL): Promise<number> {
+/** Applies the next step, unless another process has, and returns the new version. */
+async function applyStep(sql: TransactionSQL): Promise<number> {
   await sql.unsafe(SCHEMA_TABLE);
   const [row] = await sql.unsafe<[{ version: bigint }]>("SELECT version FROM plantstore_schema FOR UPDATE");
   const version = checkedVersion(row.version);
@@ -108,7 +108,7 @@ async function distribute(sql: TransactionSQL): Promise<void> {
   if (found.isCitus) await sql.unsafe(DISTRIBUTION);
 }
 
-/** Two programs that make the first table at once: one of them is told so by one of these, and finds it made. */
+/** Retries after the errors of a process that creates the first table at the same time as another one. */
 async function retryRaces<Result>(attempt: () => Promise<Result>): Promise<Result> {
   for (let attempts = 1; ; attempts++) {
     try {
@@ -123,7 +123,7 @@ async function retryRaces<Result>(attempt: () => Promise<Result>): Promise<Resul
 
 async function withinTime<Result>(work: Promise<Result>, timeoutMs: number): Promise<Result> {
   const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(`it did not answer within ${timeoutMs} ms`)), timeoutMs);
+  const timer = setTimeout(() => reject(new Error(`it did not respond within ${timeoutMs} ms`)), timeoutMs);
   try {
     return await Promise.race([work, promise]);
   } finally {

@@ -2,14 +2,14 @@ import type { ReservedSQL, SQL } from "bun";
 import { AppError } from "../../domain/error.ts";
 import { endsConnection, newClient, reserve, type ServerOptions, sqlState, toAppError } from "./connection.ts";
 
-/** How often a statement that the server rolled back in favour of another is sent. */
+/** How often a statement is sent that the server rolls back because of a concurrent transaction. */
 const MAX_ATTEMPTS = 8;
-/** After a connection could not be opened beside others, the pool makes do with those for so long. */
+/** How long the pool opens no further connection after it failed to open one. */
 const REOPEN_AFTER_MS = 1_000;
 
-/** One connection to the server. Statements on it are pipelined; once closed it stays closed. */
+/** One connection to the server. Statements on it are pipelined. Once closed, it stays closed. */
 class Connection {
-  /** Statements that were sent and not answered. */
+  /** Statements in flight. */
   pending = 0;
   isOpen = false;
   wasOpen = false;
@@ -21,11 +21,11 @@ class Connection {
     this.#onClose = onClose;
     this.#client = newClient(options, () => this.close());
     this.#session = this.#open(options.queryTimeoutMs);
-    // Each statement that waits for the session reports its failure; a session that nobody waits for, nobody misses.
+    // Each statement that awaits the session reports its failure; without one there is nothing to report.
     this.#session.catch(() => {});
   }
 
-  /** Sends one statement. When the time is up the connection is given up too: nobody knows what holds it. */
+  /** Sends one statement. After a timeout the connection is closed too, because its state is unknown. */
   async run<Row>(text: string, values: unknown[], timeoutMs: number): Promise<Row[]> {
     this.pending++;
     const expiry = expireAfter(timeoutMs);
@@ -67,7 +67,7 @@ class Connection {
   }
 }
 
-/** Connections to one server, opened as they are needed. One that fails is replaced by the next statement. */
+/** Connections to one server, opened on demand. A failed connection is replaced when the next statement needs one. */
 export class Pool {
   readonly #options: ServerOptions;
   readonly #maxLength: number;
@@ -80,9 +80,9 @@ export class Pool {
   }
 
   /**
-   * The rows that one statement returns, each a transaction of its own. It is sent again only after the server said
-   * that it rolled it back; an answer that is lost is never asked for twice.
-   * @throws AppError `unavailable` within the time for a query, after which the outcome of a write is unknown
+   * Runs a statement as a transaction of its own and returns its rows. Sends it again only when the server reports that it
+   * was rolled back, never because a response was lost.
+   * @throws AppError `unavailable` within the query timeout; the outcome of a write is then unknown
    */
   async query<Row>(text: string, values: unknown[]): Promise<Row[]> {
     const endMs = performance.now() + this.#options.queryTimeoutMs;
@@ -91,26 +91,26 @@ export class Pool {
         return await this.#pick().run<Row>(text, values, endMs - performance.now());
       } catch (error) {
         const pauseMs = Math.random() * 2 ** attempt;
-        const isWorthAnother = attempt < MAX_ATTEMPTS && performance.now() + pauseMs < endMs;
-        if (!isWorthAnother || !isRolledBack(error)) throw toAppError(error);
+        const mayRetry = attempt < MAX_ATTEMPTS && performance.now() + pauseMs < endMs;
+        if (!mayRetry || !isRolledBack(error)) throw toAppError(error);
         await Bun.sleep(pauseMs);
       }
     }
   }
 
-  /** Open connections, by whether a statement is out on them. */
+  /** The number of open connections with and without a statement in flight. */
   get use(): { readonly busy: number; readonly idle: number } {
     const open = [...this.#connections].filter(({ isOpen }) => isOpen);
     const busy = open.filter(({ pending }) => pending > 0).length;
     return { busy, idle: open.length - busy };
   }
 
-  /** Lets go of the server; statements that are out fail. */
+  /** Closes all connections; statements in flight fail. */
   close(): void {
     for (const connection of this.#connections) connection.close();
   }
 
-  /** The least busy connection. When all are busy one more is opened, which no statement waits for. */
+  /** Returns the least busy connection. When all are busy, opens another one without waiting for it. */
   #pick(): Connection {
     let best: Connection | undefined;
     let isOpening = false;
@@ -119,32 +119,32 @@ export class Pool {
       if (best === undefined || load(connection) < load(best)) best = connection;
     }
     if (best === undefined) return this.#open();
-    const isFull = isOpening || this.#connections.size === this.#maxLength;
-    if (best.pending > 0 && !isFull && performance.now() >= this.#mayOpenAtMs) this.#open();
+    const limitReached = isOpening || this.#connections.size === this.#maxLength;
+    if (best.pending > 0 && !limitReached && performance.now() >= this.#mayOpenAtMs) this.#open();
     return best;
   }
 
   #open(): Connection {
     const connection = new Connection(this.#options, (closed) => {
-      const isNews = this.#connections.delete(closed);
-      if (isNews && !closed.wasOpen) this.#mayOpenAtMs = performance.now() + REOPEN_AFTER_MS;
+      const wasListed = this.#connections.delete(closed);
+      if (wasListed && !closed.wasOpen) this.#mayOpenAtMs = performance.now() + REOPEN_AFTER_MS;
     });
     this.#connections.add(connection);
     return connection;
   }
 }
 
-/** Statements before the next one; those that still open come after all that are open. */
+/** The number of statements in flight; connections that are still opening come last. */
 const load = ({ isOpen, pending }: Connection): number => (isOpen ? pending : Number.MAX_SAFE_INTEGER);
 
-/** Serialization failure and deadlock: the server undid the statement, which may be sent again as it is. */
+/** Serialization failure or deadlock: the server rolled the statement back, and it can be sent again. */
 const isRolledBack = (error: unknown): boolean => ["40001", "40P01"].includes(sqlState(error) ?? "");
 
-/** Rejects when the time is up, unless it is cancelled before. */
+/** Rejects after a timeout, unless it is cancelled first. */
 function expireAfter(timeoutMs: number): { promise: Promise<never>; cancel(): void } {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => {
-    reject(new AppError("unavailable", "the database did not answer in time: try again"));
+    reject(new AppError("unavailable", "the database did not respond in time: try again"));
   }, timeoutMs);
   return { promise, cancel: () => clearTimeout(timer) };
 }

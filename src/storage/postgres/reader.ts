@@ -1,44 +1,44 @@
 import type { Pool } from "./pool.ts";
 
-/** A value of a query's parameter; text holds no U+0000. */
+/** A query parameter; text without U+0000. */
 type Value = string | bigint | number;
 
 /**
- * Reads that come in together go out together, and those that ask the same are one. A read is sent after all that
- * share it were asked, so that each of them sees every write that was answered before it.
+ * Sends the reads of one event-loop tick together, and equal ones once. A read is sent after all requests that share it
+ * arrived, so that each sees every write that was acknowledged before it.
  */
 export class Reader {
   readonly #pool: Pool;
-  /** What goes out at the next turn, by question. */
-  readonly #waiting = new Map<string, Promise<readonly unknown[]>>();
-  #nextTurn: Promise<void> | undefined;
+  /** Reads of this tick, by query text and parameters. */
+  readonly #queue = new Map<string, Promise<readonly unknown[]>>();
+  #nextTick: Promise<void> | undefined;
 
   constructor(pool: Pool) {
     this.#pool = pool;
   }
 
   /**
-   * The rows that a query returns. They are shared: nobody may change them.
+   * Returns the rows of a query. They are shared, so they must not be changed.
    * @throws AppError `unavailable` within the time for a query
    */
   query<Row>(text: string, values: readonly Value[]): Promise<readonly Row[]> {
-    const question = [text, ...values].join("\0");
-    const known = this.#waiting.get(question) as Promise<readonly Row[]> | undefined;
-    if (known !== undefined) return known;
-    const rows = this.#turn().then(() => this.#pool.query<Row>(text, [...values]));
-    this.#waiting.set(question, rows);
+    const key = [text, ...values].join("\0");
+    const shared = this.#queue.get(key) as Promise<readonly Row[]> | undefined;
+    if (shared !== undefined) return shared;
+    const rows = this.#tick().then(() => this.#pool.query<Row>(text, [...values]));
+    this.#queue.set(key, rows);
     return rows;
   }
 
-  /** Resolves when the requests that arrived together have all been looked at. */
-  #turn(): Promise<void> {
-    this.#nextTurn ??= new Promise((resolve) => {
+  /** Resolves at the end of the event-loop tick. */
+  #tick(): Promise<void> {
+    this.#nextTick ??= new Promise((resolve) => {
       setImmediate(() => {
-        this.#nextTurn = undefined;
-        this.#waiting.clear();
+        this.#nextTick = undefined;
+        this.#queue.clear();
         resolve();
       });
     });
-    return this.#nextTurn;
+    return this.#nextTick;
   }
 }

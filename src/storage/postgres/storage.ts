@@ -19,11 +19,11 @@ import { TokenReader } from "./token-reader.ts";
 import { Writer } from "./writer.ts";
 import { type Insert, Inserter, removePlants } from "./writes.ts";
 
-/** Which server, and how much of it. */
+/** Options of {@link openPostgres}. */
 export interface PostgresOptions extends ServerOptions {
-  /** Connections that this process holds at most: 2 or more. */
+  /** Maximum number of connections of this process, at least 2. */
   readonly poolSize: number;
-  /** Makes no tables where there are none. */
+  /** Whether to fail instead of creating missing tables. */
   readonly mustExist: boolean;
   onCommit(commit: Commit): void;
 }
@@ -33,24 +33,24 @@ const SELECT_PLANTS_BY_TAG =
   "SELECT id, name, tag FROM plants WHERE owner = $1 AND id >= $2 AND tag = $4 ORDER BY id LIMIT $3";
 const SELECT_STORED = "SELECT * FROM plants WHERE owner = $1 AND id > $2 ORDER BY id LIMIT $3";
 const SELECT_NEXT_OWNERS = "SELECT * FROM plants WHERE owner > $1 ORDER BY owner, id LIMIT $2";
-/** To count its bytes, the database server walks through its files. */
-const ASK_FOR_BYTES_EVERY_MS = 10_000;
+/** The server reads the sizes of all its files for this. */
+const BYTES_INTERVAL_MS = 10_000;
 const SELECT_BYTES = "SELECT pg_database_size(current_database()) AS bytes";
 const INSERT_TOKEN =
   "INSERT INTO tokens (digest, owner, scopes, label, created_at, expires_at, last_used_at, revoked_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
-/** `is_first` is unique: of those that find no token at once, the database lets one in. */
+/** `is_first` is unique, so that only one of several concurrent first tokens is inserted. */
 const INSERT_FIRST_TOKEN = `INSERT INTO tokens
   (digest, owner, scopes, label, created_at, expires_at, last_used_at, revoked_at, is_first)
   SELECT $1, $2, $3, $4, $5::bigint, $6::bigint, $7::bigint, $8::bigint, true WHERE NOT EXISTS (SELECT 1 FROM tokens)
   ON CONFLICT (is_first) DO NOTHING RETURNING digest`;
 const REVOKE_TOKEN = "UPDATE tokens SET revoked_at = $2 WHERE digest = $1 AND revoked_at IS NULL RETURNING digest";
-/** Other processes note the uses that they saw: the latest one stays. */
+/** Several processes store the uses that they saw; the latest one counts. */
 const NOTE_TOKEN_USES = `UPDATE tokens SET last_used_at = greatest(tokens.last_used_at, used.at)
   FROM unnest($1::text[], $2::bigint[]) AS used (digest, at) WHERE tokens.digest = used.digest`;
 
 /**
- * Opens the PostgreSQL database that a URL names, and migrates it.
- * @throws Error when it cannot be used, with the reason and what to do about it; the URL's password is not in it.
+ * Opens and migrates the PostgreSQL database that a URL names.
+ * @throws Error with the cause and the remedy, and without the URL's password, when it cannot be used
  */
 export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   try {
@@ -62,7 +62,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   }
 }
 
-/** Reads and writes have connections of their own, so that no read waits for a commit. */
+/** Has separate connections for reads and writes, so that no read waits for a commit. */
 class PostgresStorage implements Storage {
   readonly #reads: Pool;
   readonly #reader: Reader;
@@ -71,7 +71,7 @@ class PostgresStorage implements Storage {
   readonly #inserts: Writer<Insert, InsertOutcome>;
   readonly #removals: Writer<{ readonly id: PlantId }, boolean>;
   #bytes: StorageState["bytes"] = {};
-  #bytesAskedMs = Number.NEGATIVE_INFINITY;
+  #bytesRequestedMs = Number.NEGATIVE_INFINITY;
 
   constructor(options: PostgresOptions) {
     const writeConnections = Math.max(1, Math.floor(options.poolSize * 0.4));
@@ -79,7 +79,7 @@ class PostgresStorage implements Storage {
     this.#reader = new Reader(this.#reads);
     this.#tokens = new TokenReader(this.#reads);
     this.#writes = new Pool(options, writeConnections);
-    const shared = { maxGroups: writeConnections, timeoutMs: options.queryTimeoutMs, onCommit: options.onCommit };
+    const shared = { maxBatches: writeConnections, timeoutMs: options.queryTimeoutMs, onCommit: options.onCommit };
     const inserter = new Inserter(this.#writes);
     this.#inserts = new Writer({ ...shared, commit: (owner, inserts) => inserter.insert(owner, inserts) });
     this.#removals = new Writer({
@@ -111,7 +111,7 @@ class PostgresStorage implements Storage {
     return rows.map(toPlant);
   }
 
-  /** Within one owner, which is most of the way, only the owner's shard is asked. */
+  /** Within one owner, which is the usual case, only the owner's shard is queried. */
   async selectStored(after: PlantKey | undefined, limit: number): Promise<StoredPlant[]> {
     const select = (sql: string, ...values: unknown[]) => this.#reads.query<StoredPlantRow>(sql, values);
     const same = after === undefined ? [] : await select(SELECT_STORED, after.owner, after.id, limit);
@@ -120,7 +120,7 @@ class PostgresStorage implements Storage {
     return rows.map(toStoredPlant);
   }
 
-  /** Other servers write too. */
+  /** Unknown, because other processes write too. */
   revision(): undefined {
     return undefined;
   }
@@ -154,19 +154,19 @@ class PostgresStorage implements Storage {
   }
 
   async state(): Promise<StorageState> {
-    this.#askForBytes();
+    this.#refreshBytes();
     const [reads, writes] = [this.#reads.use, this.#writes.use];
     return {
-      waitingWrites: this.#inserts.waitingLength + this.#removals.waitingLength,
+      queuedWrites: this.#inserts.queueLength + this.#removals.queueLength,
       bytes: this.#bytes,
       connections: { busy: reads.busy + writes.busy, idle: reads.idle + writes.idle },
     };
   }
 
-  /** The server may be slow to count, or away: nobody waits for it, and the next one to ask is told. */
-  #askForBytes(): void {
-    if (performance.now() - this.#bytesAskedMs < ASK_FOR_BYTES_EVERY_MS) return;
-    this.#bytesAskedMs = performance.now();
+  /** Updates the size in the background: the server may be slow or unreachable, and metrics must not wait for it. */
+  #refreshBytes(): void {
+    if (performance.now() - this.#bytesRequestedMs < BYTES_INTERVAL_MS) return;
+    this.#bytesRequestedMs = performance.now();
     this.#reads.query<{ bytes: bigint }>(SELECT_BYTES, []).then(
       ([row]) => {
         this.#bytes = { database: Number(row?.bytes) };

@@ -2,21 +2,21 @@ import type { Token } from "../../domain/token.ts";
 import { type TokenRow, toToken } from "../rows.ts";
 import type { Pool } from "./pool.ts";
 
-/** Whoever waits for a statement that then fails has waited long enough for two. */
+/** Look-ups that were queued behind a statement that failed after this time fail with it, instead of waiting twice as long. */
 const LONG_MS = 1_000;
 
-interface Waiting {
+interface QueuedLookup {
   resolve(token: Token | undefined): void;
   reject(reason: unknown): void;
 }
 
 /**
- * Looks tokens up. Those that come while a statement is out wait, and go together as the next: a flood of unknown
- * tokens costs the database one statement at a time, however large it is, and a good one among them waits for two.
+ * Looks up tokens in batches. Look-ups that arrive while a statement is in flight form the next one, so that a flood of
+ * unknown tokens costs the database one statement at a time, and a valid token among them waits for at most two.
  */
 export class TokenReader {
   readonly #pool: Pool;
-  #waiting = new Map<string, Waiting[]>();
+  #queue = new Map<string, QueuedLookup[]>();
   #isBusy = false;
 
   constructor(pool: Pool) {
@@ -29,33 +29,33 @@ export class TokenReader {
    */
   read(digest: string): Promise<Token | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<Token | undefined>();
-    const others = this.#waiting.get(digest);
-    if (others === undefined) this.#waiting.set(digest, [{ resolve, reject }]);
+    const others = this.#queue.get(digest);
+    if (others === undefined) this.#queue.set(digest, [{ resolve, reject }]);
     else others.push({ resolve, reject });
-    if (!this.#isBusy) this.#drain();
+    if (!this.#isBusy) this.#flush();
     return promise;
   }
 
-  async #drain(): Promise<void> {
+  async #flush(): Promise<void> {
     this.#isBusy = true;
-    while (this.#waiting.size > 0) {
-      const asked = this.#takeWaiting();
+    while (this.#queue.size > 0) {
+      const batch = this.#takeQueue();
       const startedMs = performance.now();
       try {
-        const tokens = await this.#select([...asked.keys()]);
-        for (const [digest, waiting] of asked) for (const { resolve } of waiting) resolve(tokens.get(digest));
+        const tokens = await this.#select([...batch.keys()]);
+        for (const [digest, lookups] of batch) for (const { resolve } of lookups) resolve(tokens.get(digest));
       } catch (error) {
-        const others = performance.now() - startedMs > LONG_MS ? this.#takeWaiting().values() : [];
-        for (const { reject } of [...asked.values(), ...others].flat()) reject(error);
+        const others = performance.now() - startedMs > LONG_MS ? this.#takeQueue().values() : [];
+        for (const { reject } of [...batch.values(), ...others].flat()) reject(error);
       }
     }
     this.#isBusy = false;
   }
 
-  #takeWaiting(): Map<string, Waiting[]> {
-    const waiting = this.#waiting;
-    this.#waiting = new Map();
-    return waiting;
+  #takeQueue(): Map<string, QueuedLookup[]> {
+    const queue = this.#queue;
+    this.#queue = new Map();
+    return queue;
   }
 
   async #select(digests: readonly string[]): Promise<Map<string, Token>> {

@@ -2,21 +2,21 @@ import { AppError } from "../../domain/error.ts";
 import type { Owner, PlantId } from "../../domain/plant.ts";
 import type { Commit } from "../storage.ts";
 
-/** Writes that may wait while groups are on their way to the server; one more is refused at once. */
-const MAX_WAITING = 4_096;
-/** Writes that one statement takes: a power of two, as all groups are (see `split`). */
-const MAX_GROUP = 256;
+/** Maximum number of queued writes; further ones are refused at once. */
+const MAX_QUEUED = 4_096;
+/** Maximum number of writes in one statement: a power of two, as the size of every batch (see `split`). */
+const MAX_BATCH = 256;
 
-/** `commit` takes a group of one owner, no id twice, and returns its results in order, `undefined` for "again". */
+/** `commit` takes a batch of one owner without repeated ids and returns its results in order, `undefined` for "retry". */
 export interface WriterOptions<Write, Result> {
-  readonly maxGroups: number;
+  readonly maxBatches: number;
   readonly timeoutMs: number;
   commit(owner: Owner, writes: readonly Write[]): Promise<readonly (Result | undefined)[]>;
   /** Called for each durable batch, after its writes are acknowledged. */
   onCommit(commit: Commit): void;
 }
 
-interface Pending<Write, Result> {
+interface QueuedWrite<Write, Result> {
   readonly write: Write;
   isSettled: boolean;
   resolve(result: Result): void;
@@ -24,17 +24,17 @@ interface Pending<Write, Result> {
 }
 
 /**
- * Group commit: writes of one kind that arrive while others are on their way wait, then go as one statement for each
- * owner, an owner's one after the other, the owners taking turns. Each is answered after the commit of its group; a
- * group that fails, fails every one of its writes.
+ * Group commit: writes of one kind that arrive while others are in flight are queued by owner and sent as one statement per
+ * owner. Owners take turns, and an owner has one batch in flight. Each write is acknowledged after the commit of its batch; a
+ * batch that fails, fails each of its writes.
  */
 export class Writer<Write extends { readonly id: PlantId }, Result> {
   readonly #options: WriterOptions<Write, Result>;
-  /** By owner, the owner whose turn it is first. */
-  readonly #waiting = new Map<Owner, Pending<Write, Result>[]>();
-  #waitingLength = 0;
-  #groups = 0;
-  /** Owners with a group on its way: the next one is the larger for it, which costs a commit less. */
+  /** By owner, in the order of their turns. */
+  readonly #queues = new Map<Owner, QueuedWrite<Write, Result>[]>();
+  #queueLength = 0;
+  #batchesInFlight = 0;
+  /** Owners with a batch in flight. Waiting for it makes the next batch larger, which saves commits. */
   readonly #busy = new Set<Owner>();
   #isStarting = false;
   #onIdle = () => {};
@@ -43,27 +43,30 @@ export class Writer<Write extends { readonly id: PlantId }, Result> {
     this.#options = options;
   }
 
-  /** Writes that wait for their group to leave. */
-  get waitingLength(): number {
-    return this.#waitingLength;
+  /** Number of writes that are not in a batch yet. */
+  get queueLength(): number {
+    return this.#queueLength;
   }
 
-  /** Does one write and resolves with its result once it is durable. */
+  /**
+   * Queues a write and resolves with its result once it is durable.
+   * @throws AppError `unavailable` when the queue is full, the batch fails or the timeout expires
+   */
   run(owner: Owner, write: Write): Promise<Result> {
-    if (this.#waitingLength >= MAX_WAITING) {
-      const message = `${MAX_WAITING} writes are waiting for the database already: try again`;
+    if (this.#queueLength >= MAX_QUEUED) {
+      const message = `${MAX_QUEUED} writes are queued for the database: try again`;
       return Promise.reject(new AppError("unavailable", message));
     }
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     const timer = setTimeout(() => {
-      settle(() => reject(new AppError("unavailable", "the database did not answer in time: try again")));
+      settle(() => reject(new AppError("unavailable", "the database did not respond in time: try again")));
     }, this.#options.timeoutMs);
     const settle = (how: () => void) => {
       clearTimeout(timer);
       pending.isSettled = true;
       how();
     };
-    const pending: Pending<Write, Result> = {
+    const pending: QueuedWrite<Write, Result> = {
       write,
       isSettled: false,
       resolve: (result) => settle(() => resolve(result)),
@@ -74,22 +77,22 @@ export class Writer<Write extends { readonly id: PlantId }, Result> {
     return promise;
   }
 
-  /** Resolves when all writes that were accepted are settled. */
+  /** Resolves when all queued writes are settled. */
   async close(): Promise<void> {
-    if (this.#waitingLength === 0 && this.#groups === 0) return;
+    if (this.#queueLength === 0 && this.#batchesInFlight === 0) return;
     await new Promise<void>((resolve) => {
       this.#onIdle = resolve;
     });
   }
 
-  #enqueue(owner: Owner, writes: readonly Pending<Write, Result>[]): void {
-    const queue = this.#waiting.get(owner);
-    if (queue === undefined) this.#waiting.set(owner, [...writes]);
+  #enqueue(owner: Owner, writes: readonly QueuedWrite<Write, Result>[]): void {
+    const queue = this.#queues.get(owner);
+    if (queue === undefined) this.#queues.set(owner, [...writes]);
     else queue.push(...writes);
-    this.#waitingLength += writes.length;
+    this.#queueLength += writes.length;
   }
 
-  /** Lets the requests that arrived together come in before their group leaves. */
+  /** Starts batches in the next event-loop tick, so that requests that arrive together share a batch. */
   #startSoon(): void {
     if (this.#isStarting) return;
     this.#isStarting = true;
@@ -100,59 +103,58 @@ export class Writer<Write extends { readonly id: PlantId }, Result> {
   }
 
   #start(): void {
-    for (const [owner, queue] of this.#waiting) {
-      if (this.#groups >= this.#options.maxGroups) break;
+    for (const [owner, queue] of this.#queues) {
+      if (this.#batchesInFlight >= this.#options.maxBatches) break;
       if (this.#busy.has(owner)) continue;
-      this.#waiting.delete(owner);
-      this.#waitingLength -= queue.length;
-      const { group, rest } = split(queue);
+      this.#queues.delete(owner);
+      this.#queueLength -= queue.length;
+      const { batch, rest } = split(queue);
       if (rest.length > 0) this.#enqueue(owner, rest);
-      if (group.length > 0) this.#send(owner, group);
+      if (batch.length > 0) this.#send(owner, batch);
     }
-    if (this.#waitingLength === 0 && this.#groups === 0) this.#onIdle();
+    if (this.#queueLength === 0 && this.#batchesInFlight === 0) this.#onIdle();
   }
 
-  async #send(owner: Owner, group: readonly Pending<Write, Result>[]): Promise<void> {
-    this.#groups++;
+  async #send(owner: Owner, batch: readonly QueuedWrite<Write, Result>[]): Promise<void> {
+    this.#batchesInFlight++;
     this.#busy.add(owner);
     const startedMs = performance.now();
     try {
       const results = await this.#options.commit(
         owner,
-        group.map(({ write }) => write),
+        batch.map(({ write }) => write),
       );
-      const commit = { writes: group.length, durationMs: performance.now() - startedMs };
+      const commit = { writes: batch.length, durationMs: performance.now() - startedMs };
       // On a stack of its own: an observer that throws fails no durable write.
       setImmediate(() => this.#options.onCommit(commit));
-      for (const [index, pending] of group.entries()) {
+      for (const [index, pending] of batch.entries()) {
         const result = results[index];
         if (result !== undefined) pending.resolve(result);
         else this.#enqueue(owner, [pending]);
       }
     } catch (error) {
-      for (const { reject } of group) reject(error);
+      for (const { reject } of batch) reject(error);
     }
-    this.#groups--;
+    this.#batchesInFlight--;
     this.#busy.delete(owner);
     this.#startSoon();
   }
 }
 
 /**
- * The next group of a queue and what stays; writes that ran out of time while they waited are in neither. The length of
- * a group is a power of two, so that the server prepares nine statements of a kind for each connection instead of one
- * for every length.
+ * Splits a queue into the next batch and the rest, without the writes whose timeout has expired. The length of a batch is a
+ * power of two, so that each connection prepares nine statements of a kind instead of one for every length.
  */
-function split<Write extends { readonly id: PlantId }, Result>(queue: readonly Pending<Write, Result>[]) {
+function split<Write extends { readonly id: PlantId }, Result>(queue: readonly QueuedWrite<Write, Result>[]) {
   const ids = new Set<PlantId>();
-  const group: Pending<Write, Result>[] = [];
-  const rest: Pending<Write, Result>[] = [];
+  const batch: QueuedWrite<Write, Result>[] = [];
+  const rest: QueuedWrite<Write, Result>[] = [];
   for (const pending of queue) {
     if (pending.isSettled) continue;
-    const isNext = group.length < MAX_GROUP && !ids.has(pending.write.id);
+    const isNext = batch.length < MAX_BATCH && !ids.has(pending.write.id);
     ids.add(pending.write.id);
-    (isNext ? group : rest).push(pending);
+    (isNext ? batch : rest).push(pending);
   }
-  const left = group.splice(2 ** Math.floor(Math.log2(group.length)));
-  return { group, rest: [...left, ...rest] };
+  const left = batch.splice(2 ** Math.floor(Math.log2(batch.length)));
+  return { batch, rest: [...left, ...rest] };
 }

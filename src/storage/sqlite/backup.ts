@@ -4,32 +4,32 @@ import { DAMAGE_REMEDY } from "./failures.ts";
 import { bytesOf, realPath, sync } from "./files.ts";
 import type { Contents } from "./inspection.ts";
 import type { Report, Task } from "./reader-thread.ts";
-import { logBytes } from "./recovery.ts";
+import { walBytes } from "./recovery.ts";
 
 /**
- * While a database is read in one go, the server's log cannot be written back and grows by all that is written. Beyond
- * this the server would need seconds for it afterwards, and the disk might fill up.
+ * The limit on the server's WAL, which cannot be checkpointed while one statement reads the database. A larger one would
+ * take seconds to checkpoint afterwards, and might fill the disk.
  */
 const MAX_LOG_BYTES = 1024 * 1024 * 1024;
 const WATCH_EVERY_MS = 100;
 
-/** How long a copy may go on. */
+/** Limits of a copy. */
 export interface CopyOptions {
-  /** Ends it early; nothing is left behind. */
+  /** Aborts the copy; no file is left. */
   readonly signal?: AbortSignal | undefined;
-  /** The log of the server beside it may grow up to this. */
+  /** The maximum size of the WAL of a server on the database. */
   readonly maxLogBytes?: number;
 }
 
-/** A copy that was made and found sound. */
+/** A copy that passed the check. */
 export interface Copied extends Contents {
   readonly bytes: number;
 }
 
 /**
- * Copies a database, which a server may be writing to, into a new file: one moment of it, compact, synced, and found
- * sound. The server is not held up.
- * @throws Error when `target` exists, or the copy cannot be made; then nothing is left of it
+ * Copies one snapshot of a database to a new file, compact, synced and checked. A server may write to the database meanwhile
+ * and is not delayed.
+ * @throws Error when `target` exists, or the copy fails; then no file is left
  */
 export async function backUp(source: string, target: string, options: CopyOptions = {}): Promise<Copied> {
   const requireNew = () => {
@@ -44,9 +44,9 @@ export async function backUp(source: string, target: string, options: CopyOption
 }
 
 /**
- * Looks through a database, which a server may be writing to.
- * @returns what is in it, or what is wrong with it, at least one thing
- * @throws Error when it cannot be read, or is none of this program's
+ * Checks a database, which a server may be using.
+ * @returns its contents, or one problem or more
+ * @throws Error when it cannot be read, or is a database of another program
  */
 export async function check(
   path: string,
@@ -57,7 +57,7 @@ export async function check(
   return "contents" in report ? report.contents : report;
 }
 
-/** What is copied, beside what, what to do when it is damaged, and what becomes of the copy. */
+/** A copy task: source, target, the remedy for a damaged source, and the function that places the copy. */
 interface Copying {
   readonly source: string;
   readonly target: string;
@@ -65,12 +65,12 @@ interface Copying {
   place(copy: string): void;
 }
 
-/** Makes a sound copy in a folder of its own beside `target`, and lets `place` take it from there. */
+/** Makes and checks a copy in a new folder beside `target`, then calls `place` with its path. */
 export async function withCopy({ source, target, remedy, place }: Copying, options: CopyOptions): Promise<Copied> {
   const parent = dirname(target);
   if (!existsSync(parent)) throw new Error(`there is no folder ${parent}: make it first`);
   requireThere(source);
-  requireRoom(bytesOf(source) + logBytes(source), parent);
+  requireRoom(bytesOf(source) + walBytes(source), parent);
   const folder = mkdtempSync(`${target}.partial-`);
   try {
     const copy = join(folder, basename(target));
@@ -91,7 +91,7 @@ function requireThere(path: string): void {
   if (!existsSync(path)) throw new Error(`there is no database ${path}`);
 }
 
-/** A copy that fills the disk would take the server's writes with it. */
+/** Fails when there is not enough space: a full disk would also stop the server's writes. */
 function requireRoom(bytes: number, folder: string): void {
   const { bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
@@ -101,7 +101,7 @@ function requireRoom(bytes: number, folder: string): void {
 
 type Finding = Exclude<Report, { failure: string }>;
 
-/** Does one task on a thread of its own, and gives it up when it is told to, or when the log beside `source` grows too long. */
+/** Runs a task on a thread of its own. Aborts it on the signal, or when the WAL of `source` exceeds the limit. */
 async function onThread(task: Task, source: string, options: CopyOptions): Promise<Finding> {
   const { signal, maxLogBytes = MAX_LOG_BYTES } = options;
   const { promise, resolve, reject } = Promise.withResolvers<Finding>();
@@ -112,7 +112,7 @@ async function onThread(task: Task, source: string, options: CopyOptions): Promi
   signal?.addEventListener("abort", () => reject(new Error("interrupted")));
   const file = realPath(source);
   const watch = () => {
-    if (logBytes(file) <= maxLogBytes) return;
+    if (walBytes(file) <= maxLogBytes) return;
     reject(new Error(`the server has written ${maxLogBytes} bytes meanwhile, too many: try again when it writes less`));
   };
   const watching = setInterval(watch, WATCH_EVERY_MS);

@@ -2,14 +2,14 @@ import { Database } from "bun:sqlite";
 import { refuseHardLinks } from "./hard-links.ts";
 import { openFailure } from "./open-failure.ts";
 
-/** The first SQLite without the WAL-reset race, which could corrupt a database with several connections. */
+/** The first SQLite version without the WAL-reset race, which could corrupt a database with several connections. */
 const MIN_SQLITE_VERSION = "3.51.3";
 
-/** How long a statement waits for another process that writes. */
+/** How long a statement waits for a write lock of another process. */
 const BUSY_TIMEOUT_MS = 5_000;
 
 /**
- * Opens a database file, making it when it is missing, unless `create` is false. Nothing is written to a file that exists.
+ * Opens a database file and creates a missing one unless `create` is false. Writes nothing to an existing file.
  * @throws Error when this SQLite is too old, the file has hard links, cannot be opened or is not a database.
  */
 export function connect(path: string, { create = true } = {}): Database {
@@ -18,7 +18,7 @@ export function connect(path: string, { create = true } = {}): Database {
   try {
     db = new Database(path, { create, readwrite: true, safeIntegers: true, strict: true });
     db.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
-    // Damaged pages are told when they are read: without this, some of them end a list early.
+    // Reports damaged pages when they are read: without this, some of them end a list early.
     db.run("PRAGMA cell_size_check = ON");
     pragma(db, "SELECT count(*) FROM sqlite_schema");
   } catch (error) {
@@ -32,13 +32,13 @@ export function connect(path: string, { create = true } = {}): Database {
 }
 
 /**
- * Puts a connection into the one mode in which a commit is on disk when it returns and readers never wait for it.
- * @throws Error when SQLite does not take the settings, which it would otherwise pass over in silence.
+ * Configures a connection so that a commit is on disk when it returns and readers never wait for it.
+ * @throws Error when SQLite does not apply the settings, which it does not report itself
  */
 export function makeDurable(db: Database): void {
   pragma(db, "PRAGMA journal_mode = WAL");
   db.run("PRAGMA synchronous = FULL");
-  // On macOS fsync alone does not reach the platter (fcntl(2), F_FULLFSYNC). Elsewhere these do nothing.
+  // On macOS, fsync alone does not reach the disk (fcntl(2), F_FULLFSYNC). Elsewhere these have no effect.
   db.run("PRAGMA fullfsync = ON");
   db.run("PRAGMA checkpoint_fullfsync = ON");
   const journalMode = pragma(db, "PRAGMA journal_mode");
@@ -50,7 +50,7 @@ export function makeDurable(db: Database): void {
   }
 }
 
-/** The single value of a query or a pragma. */
+/** Returns the single value of a query or a pragma. */
 export function pragma(db: Database, sql: string): unknown {
   using statement = db.prepare(sql);
   return statement.values()[0]?.[0];

@@ -27,10 +27,10 @@ export function realPath(path: string): string {
   return isLink ? realPath(resolve(folder, readlinkSync(path))) : join(folder, basename(path));
 }
 
-/** The length of a file, 0 when it is missing. */
+/** The size of a file, 0 when it is missing. */
 export const bytesOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
-/** Whether a file begins as every SQLite database does (https://sqlite.org/fileformat.html, 1.3). */
+/** Whether a file has the header of a SQLite database (https://sqlite.org/fileformat.html, 1.3). */
 export function beginsAsDatabase(path: string): boolean {
   const magic = "SQLite format 3\0";
   const file = openSync(path, "r");
@@ -43,7 +43,7 @@ export function beginsAsDatabase(path: string): boolean {
   }
 }
 
-/** Waits until a file, or the names in a folder, are on disk. */
+/** Calls fsync on a file, or on a folder for the names in it. */
 export function sync(path: string): void {
   const file = openSync(path, "r");
   try {
@@ -81,5 +81,5 @@ export function copyBytes(from: number, to: number): void {
   }
 }
 
-/** A time as part of a file's name, to the second: `20261121T073400Z`. */
+/** Formats a time for a file name, to the second: `20261121T073400Z`. */
 export const timestamp = (time: Date): string => time.toISOString().replace(/[-:]|\.\d+/g, "");

@@ -5,27 +5,27 @@ import { OWNER_MAX_LENGTH, SCOPES } from "../../domain/token.ts";
 import { pragma } from "./connection.ts";
 import { knownVersion } from "./migrations.ts";
 
-/** How many there are of each. */
+/** The number of plants, owners and tokens in a database. */
 export interface Contents {
   readonly plants: number;
-  /** Owners who have a plant. */
+  /** Owners with at least one plant. */
   readonly owners: number;
   readonly tokens: number;
 }
 
-/** Faults that are told of a database; more help nobody. */
-const MAX_FAULTS = 20;
-/** Rows that one short statement reads, so that the log of a running server need not wait for all of them. */
+/** The maximum number of problems that are reported. */
+const MAX_PROBLEMS = 20;
+/** Rows per statement. Between two statements a running server can checkpoint. */
 const CHUNK_LENGTH = 10_000;
-/** Checking an index looks up every row: 64 MiB instead of 2 make that three times as fast (measured 2026-11). */
+/** The check of an index looks up every row: three times as fast with 64 MiB as with 2 (measured 2026-11). */
 const CACHE_KIB = 64 * 1024;
 
-/** @throws Error when the database is another program's, a newer version's, or empty */
+/** @throws Error when the database is empty, of a newer version or of another program */
 export function requireOurs(db: Database): void {
   if (knownVersion(db) === 0) throw new Error(`${db.filename} is an empty file`);
 }
 
-/** Counts what is in a database. */
+/** Counts the contents of a database. */
 export function countContents(db: Database): Contents {
   const count = (sql: string) => Number(pragma(db, sql));
   return {
@@ -35,19 +35,19 @@ export function countContents(db: Database): Contents {
   };
 }
 
-/** What is wrong with the structure of the file: pages, indexes, constraints. Nothing, when it is empty. */
-export function structureFaults(db: Database): string[] {
+/** Returns the problems of the file's structure: pages, indexes, constraints. */
+export function findStructureProblems(db: Database): string[] {
   db.run(`PRAGMA cache_size = ${-CACHE_KIB}`);
-  const rows = db.prepare<{ integrity_check: string }, []>(`PRAGMA integrity_check(${MAX_FAULTS})`).all();
+  const rows = db.prepare<{ integrity_check: string }, []>(`PRAGMA integrity_check(${MAX_PROBLEMS})`).all();
   return rows.map(({ integrity_check }) => integrity_check.replaceAll("\n", " ")).filter((text) => text !== "ok");
 }
 
-/** Which rows no request could have made: every name, tag, owner and key is held against its limits. */
-export function rowFaults(db: Database): string[] {
+/** Returns the rows that no request could have stored: checks every name, tag, owner and key against its limits. */
+export function findRowProblems(db: Database): string[] {
   const faults: string[] = [];
-  for (const fault of allRowFaults(db)) {
+  for (const fault of rowProblems(db)) {
     faults.push(fault);
-    if (faults.length === MAX_FAULTS) break;
+    if (faults.length === MAX_PROBLEMS) break;
   }
   return faults;
 }
@@ -60,15 +60,15 @@ interface RawPlant {
   readonly idempotency_key: string | null;
 }
 
-function* allRowFaults(db: Database): Generator<string> {
-  // As bytes: as text, whatever is no UTF-8 would come back as if it were.
+function* rowProblems(db: Database): Generator<string> {
+  // As bytes, because the driver replaces invalid UTF-8 in texts.
   const columns = "owner, id, CAST(name AS BLOB) AS name, CAST(tag AS BLOB) AS tag, idempotency_key";
   const select = (where: string) => `SELECT ${columns} FROM plants ${where} ORDER BY owner, id LIMIT ${CHUNK_LENGTH}`;
   const next = db.prepare<RawPlant, [string, bigint]>(select("WHERE (owner, id) > (?, ?)"));
   let rows = db.prepare<RawPlant, []>(select("")).all();
   for (let last = rows.at(-1); last !== undefined; last = rows.at(-1)) {
     for (const row of rows) {
-      const fault = plantFault(row);
+      const fault = plantProblem(row);
       if (fault !== undefined) yield `plant ${row.id} of ${JSON.stringify(row.owner)}: ${fault}`;
     }
     rows = next.all(last.owner, last.id);
@@ -88,7 +88,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const isOwner = (owner: string): boolean =>
   owner !== "" && owner.isWellFormed() && [...owner].length <= OWNER_MAX_LENGTH;
 
-function plantFault({ owner, id, name, tag, idempotency_key: key }: RawPlant): string | undefined {
+function plantProblem({ owner, id, name, tag, idempotency_key: key }: RawPlant): string | undefined {
   if (!isOwner(owner)) return "the owner is malformed";
   if (key !== null && !KEY.test(key)) return "the idempotency key is malformed";
   try {

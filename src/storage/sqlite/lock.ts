@@ -1,18 +1,18 @@
 import { Database, SQLiteError } from "bun:sqlite";
 import { identify, type OpenFile } from "./open-files.ts";
 
-/** The lock of a server. */
+/** The lock of a server on a database file. */
 export interface ServerLock {
-  /** The file that is locked: a server whose lock file is deleted no longer keeps others off. */
+  /** The locked file. When it is deleted, a second server can start. */
   readonly file: OpenFile;
   release(): void;
 }
 
 /**
- * Keeps a second server, or what must be alone like one, off a database file, for as long as this process lives. The
- * lock is an exclusive transaction on an empty database beside the file, so that the operating system lets go of it even
+ * Locks a database file against a second server, and against commands that need the file to themselves, until this process
+ * ends. The lock is an exclusive transaction on an empty database beside the file, which the operating system releases even
  * after `kill -9`.
- * @throws Error when another process holds it.
+ * @throws Error when another process holds the lock
  */
 export function lockForServer(path: string): ServerLock {
   const lockPath = `${path}.server-lock`;

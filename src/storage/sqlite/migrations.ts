@@ -4,7 +4,7 @@ import { pragma } from "./connection.ts";
 /** "PLNT": marks a file as this program's (https://sqlite.org/pragma.html#pragma_application_id). */
 const APPLICATION_ID = 0x504c4e54;
 
-/** Step n takes a database from version n to n + 1. Steps are only ever added. */
+/** Step n migrates a database from version n to n + 1. Released steps never change. */
 const MIGRATIONS: readonly string[] = [
   `CREATE TABLE plants (
      owner TEXT NOT NULL,
@@ -28,8 +28,8 @@ const MIGRATIONS: readonly string[] = [
 ];
 
 /**
- * Brings the database to this program's version, one transaction a step.
- * @throws Error when the file belongs to a newer version or to another program; it is left untouched.
+ * Migrates the database to this program's version, with one transaction per step.
+ * @throws Error when the file is of a newer version or of another program; then nothing is written
  */
 export function migrate(db: Database): void {
   const version = knownVersion(db);
@@ -37,8 +37,8 @@ export function migrate(db: Database): void {
 }
 
 /**
- * The version of the database, up to this program's own; 0 when nothing is in it yet.
- * @throws Error when the file belongs to a newer version or to another program
+ * The version of the database, at most this program's own; 0 when it is empty.
+ * @throws Error when the file is of a newer version or of another program
  */
 export function knownVersion(db: Database): number {
   const version = versionOf(db);
@@ -55,7 +55,7 @@ export function knownVersion(db: Database): number {
   return version;
 }
 
-/** Another process may have taken the step since the version was read: the write lock decides. */
+/** Another process may have applied the step since the version was read, so the version is read again under the write lock. */
 function applyStep(db: Database, step: number): void {
   db.transaction(() => {
     if (versionOf(db) !== step) return;

@@ -1,15 +1,15 @@
 /**
- * The thread that reads a whole database, to copy it or to look through it. Both are single statements that take seconds
- * with millions of plants; the main thread meanwhile hears stop signals, and watches what it costs a running server.
+ * The thread that reads a whole database, to copy or to check it. Both are single statements that take seconds with millions
+ * of plants; meanwhile the main thread handles stop signals and watches the size of the WAL.
  */
 import type { Database } from "bun:sqlite";
 import { connect } from "./connection.ts";
 import { codeOf, isDamage } from "./failures.ts";
-import { type Contents, countContents, requireOurs, rowFaults, structureFaults } from "./inspection.ts";
+import { type Contents, countContents, findRowProblems, findStructureProblems, requireOurs } from "./inspection.ts";
 
-/** To the thread, once: copy a database into a new file and look whether the copy is sound, or look through one. */
+/** To the thread, once: copy a database to a new file and check the copy, or check a database. */
 export type Task = { readonly copy: string; readonly to: string } | { readonly check: string };
-/** From the thread, once: what is in a sound database, what is wrong with another, or why neither can be told. */
+/** From the thread, once: the contents of a sound database, the problems of another, or why the task failed. */
 export type Report =
   | { readonly contents: Contents }
   | { readonly faults: readonly string[] }
@@ -40,13 +40,13 @@ function copy(source: string, target: string): Report {
 
 function inspect(db: Database): Report {
   requireOurs(db);
-  const faults = structureFaults(db);
+  const faults = findStructureProblems(db);
   return faults.length > 0 ? { faults } : { contents: countContents(db) };
 }
 
 function inspectThoroughly(db: Database): Report {
   const report = inspect(db);
-  const faults = "contents" in report ? rowFaults(db) : [];
+  const faults = "contents" in report ? findRowProblems(db) : [];
   return faults.length > 0 ? { faults } : report;
 }
 

@@ -3,27 +3,27 @@ import { closeSync, fsyncSync, openSync } from "node:fs";
 import { DAMAGE_REMEDY } from "./failures.ts";
 import { bytesOf, copyBytes } from "./files.ts";
 
-/** SQLite takes a file that is shorter than any page for an empty one. */
+/** SQLite treats a file that is shorter than the smallest page as empty. */
 const MIN_PAGE_BYTES = 512;
 
-/** The bytes of the log beside a database file, 0 when there is none: nobody has it open, and nobody was killed. */
-export const logBytes = (path: string): number => bytesOf(`${path}-wal`);
+/** The size of the WAL of a database file. It is 0 when no process has the database open and none was killed. */
+export const walBytes = (path: string): number => bytesOf(`${path}-wal`);
 
 /**
- * SQLite takes a file that is missing or empty for a new database, and throws the log beside it away.
- * @throws Error when there is such a log: the database itself is what was lost
+ * Refuses a WAL without its database. SQLite would create a new database and discard the WAL.
+ * @throws Error when the database file is missing or empty and its WAL is not
  */
-export function refuseLoneLog(path: string): void {
-  if (bytesOf(path) >= MIN_PAGE_BYTES || logBytes(path) === 0) return;
+export function refuseWalWithoutDatabase(path: string): void {
+  if (bytesOf(path) >= MIN_PAGE_BYTES || walBytes(path) === 0) return;
   throw new Error(`the database ${path} is gone, only its log ${path}-wal is there: bring it back; ${DAMAGE_REMEDY}`);
 }
 
 /**
- * Writes the log that a killed server left behind once more, byte for byte, and syncs it. After a failed fsync the
- * kernel may hold pages of it for written that are not on the disk: all that follows would be lost with them.
+ * Rewrites the WAL that a killed server left, byte for byte, and syncs it. After a failed fsync, the kernel may treat pages
+ * of it as written that are not on disk; everything after them would be lost too.
  */
-export function settleLog(db: Database): void {
-  // Keeps other processes from writing to the log meanwhile.
+export function rewriteLeftWal(db: Database): void {
+  // Prevents other processes from writing to the WAL meanwhile.
   db.run("BEGIN IMMEDIATE");
   const file = openSync(`${db.filename}-wal`, "r+");
   try {

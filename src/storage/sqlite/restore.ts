@@ -18,18 +18,18 @@ import { beginsAsDatabase, realPath, timestamp } from "./files.ts";
 import { ASIDE_SUFFIX, refuseHardLinks, removeSecondNames } from "./hard-links.ts";
 import { lockForServer } from "./lock.ts";
 
-/** What SQLite keeps beside a database file, and would apply to whatever file has that name. */
+/** Suffixes of the files beside a database that SQLite would apply to any database of that name. */
 const COMPANIONS = ["-wal", "-journal"];
 
-/** How a restore ended: `aside` is where the database now is that was there before. */
+/** The result of a restore; `aside` is the new path of the database that was replaced. */
 export interface Restored extends Copied {
   readonly aside: string | undefined;
 }
 
 /**
- * Puts a sound copy of a backup in the place of the database at `path`. The database that is there, whole or damaged,
- * is only replaced when `isForced`, and then kept beside it.
- * @throws Error when a server runs on the database, or the backup cannot be used; then nothing is changed
+ * Copies a backup, checks the copy and renames it to `path`. A database at `path` is replaced only when `isForced`, and then
+ * kept beside it under another name.
+ * @throws Error when a server runs on the database, or the backup cannot be used; then nothing changes
  */
 export async function restore(
   source: string,
@@ -55,12 +55,12 @@ export async function restore(
   }
 }
 
-/** Gives the old file a second name, then its first name to the new one in one step: at no moment is there none. */
+/** Links the old file to a second name, then renames the new file over the first: the path always leads to a database. */
 function replace(file: string, copy: string, aside: string): void {
-  const old = takeAlone(file);
+  const old = openExclusively(file);
   try {
     if (existsSync(file)) {
-      giveLike(file, copy);
+      copyOwnership(file, copy);
       linkSync(file, aside);
     }
     for (const suffix of COMPANIONS) {
@@ -75,12 +75,12 @@ function replace(file: string, copy: string, aside: string): void {
 }
 
 /**
- * Writes the old database's log back into it, so that nothing beside it matters any more, and keeps everybody off it.
- * One that is too damaged for that is left as it is, and `undefined` returned.
- * @throws Error when that cannot be done, for one because another process has it open
+ * Checkpoints the WAL of the old database and locks the database exclusively. Returns `undefined`, and changes nothing, when
+ * it is too damaged for that.
+ * @throws Error when that fails, for example because another process has the database open
  */
-function takeAlone(file: string): Database | undefined {
-  // SQLite throws the log of a file away that it takes for empty.
+function openExclusively(file: string): Database | undefined {
+  // SQLite discards the WAL of a file that it treats as empty.
   if (!existsSync(file) || !beginsAsDatabase(file)) return undefined;
   let db: Database | undefined;
   try {
@@ -97,8 +97,8 @@ function takeAlone(file: string): Database | undefined {
   }
 }
 
-/** Lets a new file belong to whom the old one belongs to: its server may run as somebody else than who restores. */
-function giveLike(old: string, made: string): void {
+/** Copies owner and mode of the old file: the server may run as another user than the one who restores. */
+function copyOwnership(old: string, made: string): void {
   const { uid, gid, mode } = statSync(old);
   chmodSync(made, mode);
   const { uid: madeUid, gid: madeGid } = statSync(made);

@@ -14,11 +14,11 @@ import { lockForServer, type ServerLock } from "./lock.ts";
 import { migrate } from "./migrations.ts";
 import { openFailure } from "./open-failure.ts";
 import { identifyDatabase } from "./open-files.ts";
-import { logBytes, refuseLoneLog, settleLog } from "./recovery.ts";
+import { refuseWalWithoutDatabase, rewriteLeftWal, walBytes } from "./recovery.ts";
 import { Revisions } from "./revisions.ts";
 import { Writer } from "./writer.ts";
 
-/** `forServer` takes the file for this process as the one server on it; `mustExist` makes none that is missing. */
+/** `forServer` takes the server lock; `mustExist` fails instead of creating a missing file. */
 interface SqliteOptions {
   readonly forServer: boolean;
   readonly mustExist: boolean;
@@ -26,8 +26,8 @@ interface SqliteOptions {
 }
 
 /**
- * Opens the SQLite database at `path`, making the file and its folder when they are missing, and migrates it.
- * @throws Error when the file cannot be used, with the reason and what to do about it.
+ * Opens and migrates the SQLite database at `path`; creates a missing file and its folder.
+ * @throws Error with the cause and the remedy when the file cannot be used
  */
 export async function openSqlite(path: string, options: SqliteOptions): Promise<Storage> {
   try {
@@ -48,15 +48,15 @@ async function open(path: string, { forServer, mustExist, onCommit }: SqliteOpti
   let db: Database | undefined;
   try {
     if (forServer) removeSecondNames(file);
-    refuseLoneLog(file);
-    const isLogLeft = logBytes(file) > 0;
+    refuseWalWithoutDatabase(file);
+    const isWalLeft = walBytes(file) > 0;
     db = connect(file);
-    // SQLite opens a file that this user may not write read-only, in silence.
+    // SQLite opens a file without write permission read-only and does not report that.
     accessSync(file, constants.R_OK | constants.W_OK);
     migrate(db);
     makeDurable(db);
-    if (forServer && isLogLeft) settleLog(db);
-    // The first read in WAL mode makes the WAL and the shared-memory file.
+    if (forServer && isWalLeft) rewriteLeftWal(db);
+    // The first read in WAL mode creates the WAL and the shared-memory file.
     pragma(db, "SELECT count(*) FROM sqlite_schema");
     syncFolders(file, firstMade);
     const files = [...identifyDatabase(file), ...(lock === undefined ? [] : [lock.file])];
@@ -70,7 +70,7 @@ async function open(path: string, { forServer, mustExist, onCommit }: SqliteOpti
   }
 }
 
-/** Reads on the caller's thread, which in WAL mode wait for nothing; writes through the {@link Writer}. */
+/** Reads on the calling thread, where reads in WAL mode never wait, and writes through the {@link Writer}. */
 class SqliteStorage implements Storage {
   readonly #db: Database;
   readonly #writer: Writer;
@@ -92,7 +92,7 @@ class SqliteStorage implements Storage {
     this.#selectPlants = db.prepare<PlantRow, [string, bigint, number]>(
       "SELECT id, name, tag FROM plants WHERE owner = ? AND id >= ? ORDER BY id LIMIT ?",
     );
-    // The planner would rather walk all plants of the owner: 50 ms with a million of them, against 0.1 (measured 2026-11).
+    // The planner would scan all plants of the owner: 50 ms with a million of them, against 0.1 ms (measured 2026-11).
     this.#selectPlantsByTag = db.prepare<PlantRow, [string, string, bigint, number]>(
       "SELECT id, name, tag FROM plants INDEXED BY plants_by_tag WHERE owner = ? AND tag = ? AND id >= ? ORDER BY id LIMIT ?",
     );
@@ -171,8 +171,8 @@ class SqliteStorage implements Storage {
   async state(): Promise<StorageState> {
     const { filename } = this.#db;
     return {
-      waitingWrites: this.#writer.queueLength,
-      bytes: { database: bytesOf(filename), wal: logBytes(filename) },
+      queuedWrites: this.#writer.queueLength,
+      bytes: { database: bytesOf(filename), wal: walBytes(filename) },
       connections: {},
     };
   }

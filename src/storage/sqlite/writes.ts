@@ -5,8 +5,8 @@ import { tokenValues } from "../rows.ts";
 import type { InsertOutcome } from "../storage.ts";
 
 /**
- * Every write there is, by name. They run on the writer's thread, each inside the transaction of its group;
- * {@link Storage} says what they mean. Arguments and results cross threads as JSON: an id is its decimal digits.
+ * Prepares all writes, by name. They run on the writer thread, in the transaction of their batch; {@link Storage} defines
+ * them. Arguments and results cross threads as JSON, ids as decimal digits.
  */
 export function prepareWrites(db: Database) {
   const insertPlant = db.prepare(
@@ -51,5 +51,5 @@ export function prepareWrites(db: Database) {
 
 /** All writes, by name. */
 export type Writes = ReturnType<typeof prepareWrites>;
-/** One write as it travels to the writer's thread: its name and its arguments. */
+/** One write as it is sent to the writer thread: its name and its arguments. */
 export type Write = { [N in keyof Writes]: readonly [N, ...Parameters<Writes[N]>] }[keyof Writes];
