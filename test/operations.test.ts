@@ -108,7 +108,7 @@ describe.each(DATABASES)("a server on %s", (engine, newDatabase) => {
 
   it("shows every figure that the page explains, and explains all of its own", () => {
     const shown = [...figures.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name ?? "");
-    const explained = firstCells("What to watch");
+    const explained = firstCells("Metrics");
     expect(explained.filter((name) => !shown.includes(name))).toEqual([]);
     expect(shown.filter((name) => name.startsWith("plantstore_") && !explained.includes(name))).toEqual([]);
   });
