@@ -244,7 +244,7 @@ describe.each(DATABASES)("on %s", (_, newDatabase) => {
         const reader = await newToken("--scopes", "plants:read");
         const failures = [
           { reason: /token is malformed, unknown, expired or revoked/, token: "plt_nobody", options: {} },
-          { reason: new RegExp(`no answer from ${gone.url.origin}`), token: "plt_nobody", options: unreachable },
+          { reason: new RegExp(`no response from ${gone.url.origin}`), token: "plt_nobody", options: unreachable },
         ];
         for (const { reason, token, options } of failures) {
           for (const args of [["import", file], ["export"]]) {

@@ -2,50 +2,50 @@ import { parseJson, stringifyJson } from "../domain/json.ts";
 import { FIELDS } from "../domain/page.ts";
 import type { NewPlant, Plant, PlantId } from "../domain/plant.ts";
 import { ConnectionError, PlantStoreError } from "./errors.ts";
-import { type RetryOptions, retrying } from "./retry.ts";
+import { type RetryOptions, withRetries } from "./retry.ts";
 
-/** What a client needs to know. */
+/** Configuration of a client. */
 export interface ClientOptions extends Partial<RetryOptions> {
-  /** Base URL of the server, as `https://plants.example.org`. */
+  /** Base URL of the server, such as `https://plants.example.org`. */
   readonly url: string;
-  /** `plt_...` */
+  /** Bearer token, such as `plt_...`. */
   readonly token: string;
-  /** Milliseconds that one attempt may take. Default: 30 seconds. */
+  /** Timeout of each attempt in milliseconds. Default: 30 seconds. */
   readonly timeoutMs?: number;
 }
 
-/** What every call takes. */
+/** Options of every call. */
 export interface CallOptions {
-  /** Gives the call up; it then rejects with the signal's reason. */
+  /** Aborts the call, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal;
 }
 
-/** What a create takes besides the plant. */
+/** Options of a create. */
 export interface CreateOptions extends CallOptions {
-  /** 1 to 255 visible ASCII characters. Made up when left out, so that the retries of one call never disagree. */
+  /** 1 to 255 visible ASCII characters. Default: a random key, which all retries of the call share. */
   readonly idempotencyKey?: string;
 }
 
-/** Which plants a list means, and how many of them a page. */
+/** Filter and page size of a list. */
 export interface ListOptions extends CallOptions {
   /** Only plants with a greater id. */
   readonly after?: PlantId | undefined;
   /** Only plants with exactly this tag. */
   readonly tag?: string | undefined;
-  /** Plants a page, 1 to 2147483647. Default: 1000. */
+  /** Plants per page, 1 to 2147483647. Default: 1000. */
   readonly limit?: number;
 }
 
-/** `next` is what to pass as `after` for the next page; absent on the last one. */
+/** A page of a list. Pass `next` as `after` to get the next page; the last page has none. */
 export interface PlantPage {
   readonly plants: readonly NewPlant[];
   readonly next?: PlantId;
 }
 
 /**
- * A client for one server and one token. Ids are `bigint`, exact. Every call is sent again, a few times, when the
- * server is busy or out of reach; all are safe to repeat. Calls reject with {@link PlantStoreError} when the server
- * refuses, and with {@link ConnectionError} when no answer comes.
+ * Client for one server and one token. Ids are exact: `bigint`. All calls are idempotent and are retried when the server
+ * is overloaded or unreachable. They reject with {@link PlantStoreError} on an error response and with
+ * {@link ConnectionError} when there is no response.
  */
 export class PlantStoreClient {
   readonly #url: string;
@@ -60,24 +60,24 @@ export class PlantStoreClient {
     this.#retry = { attempts, baseDelayMs };
   }
 
-  /** Creates a plant; resolves once it is durable. */
+  /** Creates a plant. Resolves once the plant is durable. */
   async createPlant({ id, name, tag }: NewPlant, options: CreateOptions = {}): Promise<Plant> {
     const { idempotencyKey = randomKey(), signal } = options;
     const headers = { "Content-Type": "application/json", "Idempotency-Key": idempotencyKey };
     const request = { method: "POST", headers, body: stringifyJson({ id, name, tag }) };
     const attempt = async () => JSON.parse((await this.#send("/plants", request, signal)).body) as Plant;
-    return retrying(attempt, this.#retry, signal);
+    return withRetries(attempt, this.#retry, signal);
   }
 
-  /** One page of the plants, in ascending order of id. */
+  /** Returns one page of the plants, ordered by ascending id. */
   async listPage({ after, tag, limit = 1_000, signal }: ListOptions = {}): Promise<PlantPage> {
     const query = new URLSearchParams({ fields: FIELDS.join(","), limit: String(limit) });
     if (after !== undefined) query.set("after", String(after));
     if (tag !== undefined) query.set("tag", tag);
-    return retrying(async () => toPage(await this.#send(`/plants?${query}`, {}, signal)), this.#retry, signal);
+    return withRetries(async () => toPage(await this.#send(`/plants?${query}`, {}, signal)), this.#retry, signal);
   }
 
-  /** All plants in ascending order of id, fetched page by page as they are taken. */
+  /** Yields all plants, ordered by ascending id. Fetches each page when it is needed. */
   async *listPlants(options: ListOptions = {}): AsyncGenerator<NewPlant, void> {
     let page = await this.listPage(options);
     yield* page.plants;
@@ -87,24 +87,24 @@ export class PlantStoreClient {
     }
   }
 
-  /** Deletes a plant; resolves once that is durable. */
+  /** Deletes a plant. Resolves once the deletion is durable. */
   async deletePlant(id: PlantId, { signal }: CallOptions = {}): Promise<void> {
-    let mayBeDone = false;
+    let mayBeDeleted = false;
     const attempt = async () => {
       try {
         await this.#send(`/plants/${id}`, { method: "DELETE" }, signal);
       } catch (error) {
         const { status = 500, code = "unknown" } = error instanceof PlantStoreError ? error : {};
-        // After an attempt whose outcome is unknown, "no such plant" means that that attempt had deleted it.
-        if (mayBeDone && code === "plant_not_found") return;
-        mayBeDone ||= status >= 500;
+        // If an earlier attempt had an unknown outcome, a 404 means that it deleted the plant.
+        if (mayBeDeleted && code === "plant_not_found") return;
+        mayBeDeleted ||= status >= 500;
         throw error;
       }
     };
-    await retrying(attempt, this.#retry, signal);
+    await withRetries(attempt, this.#retry, signal);
   }
 
-  async #send(path: string, init: RequestInit, signal: AbortSignal | undefined): Promise<Answer> {
+  async #send(path: string, init: RequestInit, signal: AbortSignal | undefined): Promise<SuccessResponse> {
     const headers = { ...init.headers, Authorization: `Bearer ${this.#token}` };
     const timeout = AbortSignal.timeout(this.#timeoutMs);
     const signals = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
@@ -114,26 +114,26 @@ export class PlantStoreClient {
       response = await fetch(this.#url + path, { ...init, headers, signal: signals });
       body = await response.text();
     } catch (cause) {
-      throw new ConnectionError(`no answer from ${this.#url}: ${(cause as Error).message}`, { cause });
+      throw new ConnectionError(`no response from ${this.#url}: ${(cause as Error).message}`, { cause });
     }
     if (!response.ok) throw new PlantStoreError(response, body);
     return { body, link: response.headers.get("link") ?? "" };
   }
 }
 
-interface Answer {
+interface SuccessResponse {
   readonly body: string;
   readonly link: string;
 }
 
-function toPage({ body, link }: Answer): PlantPage {
+function toPage({ body, link }: SuccessResponse): PlantPage {
   const rows = parseJson(body) as (Plant & { id: number | bigint })[];
   const plants = rows.map((row) => ({ ...row, id: BigInt(row.id) }));
   const next = /[?&]after=(-?\d+)[^>]*>; rel="next"/.exec(link)?.[1];
   return next === undefined ? { plants } : { plants, next: BigInt(next) };
 }
 
-/** A new idempotency key that nobody else has. */
+/** Returns a new random idempotency key (128 bits). */
 export function randomKey(): string {
   return Array.from(crypto.getRandomValues(new Uint32Array(4)), (part) => part.toString(36)).join("");
 }

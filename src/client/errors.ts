@@ -4,25 +4,25 @@ const CODES = new Map<number, ErrorCode>(
   Object.entries(ERRORS).map(([code, { number }]) => [number, code as ErrorCode]),
 );
 
-/** A request that the server refused, or could not answer. */
+/** An error response: a rejected request (4xx) or a server error (5xx). */
 export class PlantStoreError extends Error {
   override readonly name = "PlantStoreError";
-  /** What went wrong, by name: `duplicate_id`, `invalid_token`... `unknown` when it was no Plant Store that answered. */
+  /** Error name, such as `duplicate_id`; `unknown` when the response is not from Plant Store, but from a proxy for example. */
   readonly code: ErrorCode | "unknown";
-  /** The stable error number of the API; 0 when it was no Plant Store that answered. */
+  /** Stable error number of the API; 0 when `code` is `unknown`. */
   readonly number: number;
-  /** The HTTP status. */
+  /** HTTP status. */
   readonly status: number;
-  /** What to look for in the server's log. */
+  /** Request id to search for in the server's log. */
   readonly requestId: string | undefined;
-  /** How long the server asks to wait before the next attempt. */
+  /** Minimum delay before a retry that the server requests with `Retry-After`; 0 without the header. */
   readonly retryAfterMs: number;
 
-  /** The error that a response stands for which is no success. */
+  /** Creates the error for a response whose status is not a success. */
   constructor(response: Pick<Response, "status" | "headers">, body: string) {
-    const ours = parseError(body, response.status);
-    super(ours?.message ?? `the server answered with the status ${response.status}`);
-    this.number = ours?.error ?? 0;
+    const parsed = parseError(body, response.status);
+    super(parsed?.message ?? `the server returned status ${response.status}`);
+    this.number = parsed?.error ?? 0;
     this.code = CODES.get(this.number) ?? "unknown";
     this.status = response.status;
     this.requestId = response.headers.get("x-request-id") ?? undefined;
@@ -30,18 +30,18 @@ export class PlantStoreError extends Error {
   }
 }
 
-/** The `Error` of the API in a body; `undefined` when something else has answered, a proxy perhaps. */
+/** Parses the `Error` object of the API; `undefined` when the body is not one, as in the error page of a proxy. */
 function parseError(body: string, status: number): { error: number; message: string } | undefined {
   try {
     const { error, message } = JSON.parse(body) as { error?: unknown; message?: unknown };
-    const isOurs = typeof error === "number" && typeof message === "string" && statusOf(error) === status;
-    return isOurs ? { error, message } : undefined;
+    const isValid = typeof error === "number" && typeof message === "string" && statusOf(error) === status;
+    return isValid ? { error, message } : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** No answer came: the server cannot be reached, or was too slow. */
+/** The server did not respond: it is unreachable or the attempt timed out. */
 export class ConnectionError extends Error {
   override readonly name = "ConnectionError";
 }

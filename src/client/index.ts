@@ -1,4 +1,4 @@
-/** The typed client for Plant Store. Runs in Bun, in Node 22 or newer and in browsers; depends on nothing. */
+/** Typed client for Plant Store. Runs in Bun, Node 22 or newer and browsers. Has no dependencies. */
 
 export type { ErrorCode } from "../domain/error.ts";
 export type { NewPlant, Plant, PlantId } from "../domain/plant.ts";
