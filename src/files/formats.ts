@@ -1,9 +1,9 @@
-/** The formats that plants are imported from and exported to. */
+/** Supported file formats for import and export. */
 export const FORMATS = ["ndjson", "csv", "json"] as const;
 /** One of {@link FORMATS}. */
 export type Format = (typeof FORMATS)[number];
 
-/** The format of this name, or of a file with this name; `undefined` when it is none of {@link FORMATS}. */
+/** Returns the format with this name or of a file with this name; `.jsonl` is `ndjson`. `undefined` if unknown. */
 export function formatOf(name: string): Format | undefined {
   const extension = name.slice(name.lastIndexOf(".") + 1).toLowerCase();
   return FORMATS.find((format) => format === (extension === "jsonl" ? "ndjson" : extension));

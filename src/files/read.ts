@@ -6,20 +6,20 @@ import { idTextFault, type NewPlant, parseNewPlant, parsePlantId } from "../doma
 import type { Format } from "./formats.ts";
 
 /**
- * A row of a file: the plant it holds, or what is wrong with it. `line` counts from 1; in a JSON array, elements.
- * `fields` are the names of all that the row has, in lower case in CSV; those that are no plant's are passed over.
+ * A row of a file: a plant, or the problem that makes the row invalid. `line` counts from 1; for a JSON array it is the
+ * element number. `fields` are the names of all fields of the row, in lower case for CSV; unknown fields are ignored.
  */
 export type Row = { readonly line: number; readonly fields: readonly string[] } & (
   | { readonly plant: NewPlant }
-  | { readonly fault: string }
+  | { readonly problem: string }
 );
 
-/** A line longer than this is no plant: the longest one, with every character escaped, is under 16 KiB. */
+/** Maximum length of an NDJSON line. The longest plant, with every character escaped, takes less than 16 KiB. */
 const MAX_LINE_BYTES = 1024 * 1024;
 
 /**
- * Reads the plants of a file, row by row; a bad row does not end it.
- * @throws Error when the file as a whole is not what its format asks for
+ * Reads the plants of a file row by row, including invalid rows.
+ * @throws Error when the file as a whole is not valid in its format
  */
 export function readRows(bytes: ReadableStream<Uint8Array>, format: Format): AsyncGenerator<Row, void> {
   return { ndjson: readNdjson, csv: readCsv, json: readJsonArray }[format](bytes);
@@ -34,14 +34,14 @@ async function* readNdjson(bytes: ReadableStream<Uint8Array>): AsyncGenerator<Ro
       const text = decoder.decode(lineBytes);
       if (text.trim() !== "") yield toRow(line, parseJsonWithId(text));
     } catch {
-      yield { line, fields: [], fault: "the line must be one JSON object in well-formed UTF-8" };
+      yield { line, fields: [], problem: "the line must be one JSON object in well-formed UTF-8" };
     }
   }
 }
 
 async function* readJsonArray(bytes: ReadableStream<Uint8Array>): AsyncGenerator<Row, void> {
   let text = "";
-  for await (const part of chunksOf(bytes.pipeThrough(decoding()))) text += part;
+  for await (const part of chunksOf(bytes.pipeThrough(strictDecoder()))) text += part;
   const elements = parseJson(text);
   if (!Array.isArray(elements)) throw new Error("the file must be one JSON array");
   for (const [index, element] of elements.entries()) yield toRow(index + 1, element);
@@ -56,12 +56,12 @@ async function* readCsv(bytes: ReadableStream<Uint8Array>): AsyncGenerator<Row, 
     skip_empty_lines: true,
     cast: toCell,
   };
-  // The parser takes no text, and of bytes that are no UTF-8 it would make U+FFFD.
+  // The parser accepts only bytes and would replace invalid UTF-8 with U+FFFD, so decode strictly and encode again.
   const encoding = new TransformStream<string, Buffer>({
     transform: (text, controller) => controller.enqueue(Buffer.from(text)),
   });
   const records: ReadableStream<CsvRecord> = bytes
-    .pipeThrough(decoding())
+    .pipeThrough(strictDecoder())
     .pipeThrough(encoding)
     .pipeThrough(parseCsv(options));
   let columns: string[] | undefined;
@@ -69,10 +69,10 @@ async function* readCsv(bytes: ReadableStream<Uint8Array>): AsyncGenerator<Row, 
     if (columns === undefined) columns = readColumns(record);
     else yield toCsvRow(info.lines, columns, record);
   }
-  if (columns === undefined) throw new Error("the file is empty: its first line must name the columns");
+  if (columns === undefined) throw new Error("the file is empty: the first line must name the columns");
 }
 
-/** A cell without quotes and without text holds nothing; with quotes it holds an empty text. */
+/** An empty cell is `null` without quotes and an empty string with quotes. */
 type Cell = string | null;
 const toCell = (text: string, { quoting }: { quoting: boolean }) => (text === "" && !quoting ? null : text) as string;
 
@@ -83,18 +83,18 @@ interface CsvRecord {
 
 function readColumns(cells: readonly Cell[]): string[] {
   const columns = cells.map((cell) => cell?.toLowerCase() ?? "");
-  const isUsable = columns.includes("id") && columns.includes("name") && new Set(columns).size === columns.length;
-  if (isUsable) return columns;
-  throw new Error("the first line must name the columns, each once, id and name among them");
+  const isValid = columns.includes("id") && columns.includes("name") && new Set(columns).size === columns.length;
+  if (isValid) return columns;
+  throw new Error("the first line must name the columns: each once, including id and name");
 }
 
 function toCsvRow(line: number, columns: readonly string[], cells: readonly Cell[]): Row {
   if (cells.length !== columns.length) {
-    return { line, fields: columns, fault: `the line must have ${columns.length} columns, as the first one has` };
+    return { line, fields: columns, problem: `the line must have ${columns.length} columns, like the first line` };
   }
   const cell = (column: string) => cells[columns.indexOf(column)] ?? undefined;
   const id = parsePlantId(cell("id") ?? "");
-  if (id === undefined) return { line, fields: columns, fault: idTextFault("id") };
+  if (id === undefined) return { line, fields: columns, problem: idTextFault("id") };
   return toRow(line, { id, name: cell("name"), tag: cell("tag") }, columns);
 }
 
@@ -102,15 +102,15 @@ function toRow(line: number, value: unknown, fields = fieldsOf(value)): Row {
   try {
     return { line, fields, plant: parseNewPlant(value) };
   } catch (error) {
-    return { line, fields, fault: (error as AppError).message };
+    return { line, fields, problem: (error as AppError).message };
   }
 }
 
 const fieldsOf = (value: unknown): readonly string[] =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? Object.keys(value) : [];
 
-/** Text of bytes, the same in every runtime when they are no UTF-8. */
-function decoding(): TransformStream<Uint8Array, string> {
+/** Decodes UTF-8. Unlike `TextDecoderStream`, it throws the same error in every runtime. */
+function strictDecoder(): TransformStream<Uint8Array, string> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   const decode = (chunk?: Uint8Array) => {
     try {
@@ -125,7 +125,7 @@ function decoding(): TransformStream<Uint8Array, string> {
   });
 }
 
-/** Only line feeds end a line: U+2028 and its like may stand in a JSON string. */
+/** Splits at line feeds only, because a JSON string may contain U+2028 and other Unicode line separators. */
 async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void> {
   let rest = new Uint8Array();
   for await (const chunk of chunks) {
@@ -138,12 +138,13 @@ async function* splitLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Ui
       start = end + 1;
     }
     rest = data.subarray(start);
-    if (rest.length > MAX_LINE_BYTES) throw new Error(`a line is longer than ${MAX_LINE_BYTES} bytes: is this NDJSON?`);
+    if (rest.length > MAX_LINE_BYTES)
+      throw new Error(`a line is longer than ${MAX_LINE_BYTES} bytes: is the file NDJSON?`);
   }
   if (rest.length > 0) yield rest;
 }
 
-/** What a stream brings. Not every browser can iterate a stream itself (Safari before 26). */
+/** Yields the chunks of a stream. Safari before 26 cannot iterate a stream directly. */
 async function* chunksOf<Chunk>(stream: ReadableStream<Chunk>): AsyncGenerator<Chunk, void> {
   const reader = stream.getReader();
   try {

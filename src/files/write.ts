@@ -4,12 +4,12 @@ import { FIELDS } from "../domain/page.ts";
 import type { NewPlant } from "../domain/plant.ts";
 import type { Format } from "./formats.ts";
 
-/** Writes plants as the text of a file, piece by piece, in a form that `readRows` reads back exactly. */
+/** Yields the text of a file with these plants, in chunks. `readRows` restores the plants exactly. */
 export async function* writeRows(plants: AsyncIterable<NewPlant>, format: Format): AsyncGenerator<string, void> {
   if (format === "csv") yield `${FIELDS.join(",")}\n`;
   let separator = "[\n";
   for await (const { id, name, tag } of plants) {
-    // An empty tag is quoted and no tag is not: so both survive.
+    // Quotes distinguish an empty tag from no tag.
     if (format === "csv") yield csvLines([[String(id), name, tag]], { quoted_match: /^$|\r/ });
     else if (format === "ndjson") yield `${stringifyJson({ id, name, tag })}\n`;
     else yield `${separator}${stringifyJson({ id, name, tag })}`;

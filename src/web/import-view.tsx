@@ -101,7 +101,7 @@ function Look({ preview }: { preview: Preview }) {
                 BigInt(row.line),
                 "",
                 <span key="fault" class="fault">
-                  {row.fault}
+                  {row.problem}
                 </span>,
                 "",
               ],
