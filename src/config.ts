@@ -1,4 +1,5 @@
 import { ACCESS_SETTINGS } from "./settings/access.ts";
+import { OBSERVABILITY_SETTINGS } from "./settings/observability.ts";
 import {
   parseBytes,
   parseDatabase,
@@ -9,18 +10,18 @@ import {
   parsePath,
   parsePort,
 } from "./settings/values.ts";
-import { WATCH_SETTINGS } from "./settings/watch.ts";
 
-/** A mistake in how the program was called: it ends with the exit code 2. */
+/** Invalid arguments or settings. The program exits with 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** One setting: `parse` returns its value, or `undefined` when the text is none; `unit` says what it takes. */
+/** A setting. `parse` returns its value, or `undefined` if the text is invalid; `rule` completes "--flag ..." in the error message. */
 export interface Setting<Value> {
   readonly flag: `--${string}`;
-  /** Another than our own where it is a standard that people have set already. */
+  /** Environment variable. OpenTelemetry's standard name is used where there is one. */
   readonly variable: `PLANTSTORE_${string}` | "OTEL_EXPORTER_OTLP_ENDPOINT";
+  /** Placeholder for the value in the help text. */
   readonly unit: string;
   readonly default?: string;
   readonly help: string;
@@ -31,16 +32,16 @@ export interface Setting<Value> {
 const setting = <Value>(setting: Setting<Value>): Setting<Value> => setting;
 
 const DATABASE_RULE =
-  "must be sqlite:<path of a file> or postgres://<user>:<password>@<host>:<port>/<database>, with one host";
+  "must be sqlite:<file> or postgres://<user>:<password>@<host>:<port>/<database> with a single host";
 
-/** Every setting of every command: the only source of flags, variables, defaults, help and the README's table. */
+/** All settings of all commands: the single source of flags, variables, deproblems, help texts and the README's table. */
 export const SETTINGS = {
   database: setting({
     flag: "--database",
     variable: "PLANTSTORE_DATABASE",
     unit: "url",
     default: "sqlite:data/plantstore.db",
-    help: "where the plants are kept: `sqlite:<file>` or `postgres://<user>:<password>@<host>:<port>/<database>`",
+    help: "database URL: `sqlite:<file>` or `postgres://<user>:<password>@<host>:<port>/<database>`",
     rule: DATABASE_RULE,
     parse: parseDatabase,
   }),
@@ -48,7 +49,7 @@ export const SETTINGS = {
     flag: "--from",
     variable: "PLANTSTORE_FROM",
     unit: "url",
-    help: "the database that `copy` reads; the variable keeps its password out of the process list",
+    help: "source database of `copy`; set the variable instead to keep the password out of the process list",
     rule: DATABASE_RULE,
     parse: parseDatabase,
   }),
@@ -56,7 +57,7 @@ export const SETTINGS = {
     flag: "--to",
     variable: "PLANTSTORE_TO",
     unit: "url",
-    help: "the database that `copy` fills; the variable keeps its password out of the process list",
+    help: "target database of `copy`; set the variable instead to keep the password out of the process list",
     rule: DATABASE_RULE,
     parse: parseDatabase,
   }),
@@ -65,7 +66,7 @@ export const SETTINGS = {
     variable: "PLANTSTORE_QUERY_TIMEOUT",
     unit: "duration",
     default: "5s",
-    help: "how long PostgreSQL may take for an answer",
+    help: "PostgreSQL query timeout",
     rule: "must be a duration from 100ms to 10m",
     parse: (text) => parseDuration(text, 100, 600_000),
   }),
@@ -74,7 +75,7 @@ export const SETTINGS = {
     variable: "PLANTSTORE_POOL_SIZE",
     unit: "number",
     default: "10",
-    help: "connections to PostgreSQL that each server process holds at most",
+    help: "maximum number of PostgreSQL connections per server process",
     rule: "must be an integer from 2 to 1000",
     parse: (text) => parseInteger(text, 2, 1_000),
   }),
@@ -83,7 +84,7 @@ export const SETTINGS = {
     variable: "PLANTSTORE_WORKERS",
     unit: "number",
     default: "1",
-    help: "processes that serve together on one port; more than one needs PostgreSQL and Linux",
+    help: "number of server processes that share the port; more than one requires PostgreSQL and Linux",
     rule: "must be an integer from 1 to 64",
     parse: (text) => parseInteger(text, 1, 64),
   }),
@@ -101,18 +102,18 @@ export const SETTINGS = {
     variable: "PLANTSTORE_PORT",
     unit: "number",
     default: "8080",
-    help: "port to listen on; 0 takes a free one",
+    help: "port to listen on; 0 picks a free port",
     rule: "must be a port from 0 to 65535",
     parse: parsePort,
   }),
   ...ACCESS_SETTINGS,
-  ...WATCH_SETTINGS,
+  ...OBSERVABILITY_SETTINGS,
   idleTimeout: setting({
     flag: "--idle-timeout",
     variable: "PLANTSTORE_IDLE_TIMEOUT",
     unit: "duration",
     default: "30s",
-    help: "how long a connection may be idle, a body may take to arrive, a reader may stall",
+    help: "timeout for idle connections, for receiving a request body and for clients that stop reading a response",
     rule: "must be a duration from 1s to 255s",
     parse: (text) => parseDuration(text, 1_000, 255_000),
   }),
@@ -121,7 +122,7 @@ export const SETTINGS = {
     variable: "PLANTSTORE_SEND_BUFFER",
     unit: "size",
     default: "64MiB",
-    help: "memory for response bodies that clients have not read yet; when it is used up, large responses get 503",
+    help: "memory limit for response bodies that clients have not read yet; at the limit, large responses get 503",
     rule: "must be a size from 16MiB to 64GiB, such as 64MiB",
     parse: (text) => parseBytes(text, 16 * 1024 ** 2, 64 * 1024 ** 3),
   }),
@@ -130,7 +131,7 @@ export const SETTINGS = {
     variable: "PLANTSTORE_DRAIN",
     unit: "duration",
     default: "500ms",
-    help: "how long a stopping server goes on taking requests while /readyz says 503",
+    help: "how long the server keeps accepting requests after a stop signal while `/readyz` returns 503",
     rule: "must be a duration from 0s to 10m",
     parse: (text) => parseDuration(text, 0, 600_000),
   }),
@@ -139,7 +140,7 @@ export const SETTINGS = {
     variable: "PLANTSTORE_STOP_TIMEOUT",
     unit: "duration",
     default: "10s",
-    help: "how long a stopping server waits for the requests it has accepted",
+    help: "shutdown timeout: how long the server waits for accepted requests to complete",
     rule: "must be a duration from 1s to 10m",
     parse: (text) => parseDuration(text, 1_000, 600_000),
   }),
@@ -148,8 +149,8 @@ export const SETTINGS = {
     variable: "PLANTSTORE_BACKUP_DIR",
     unit: "folder",
     default: "off",
-    help: "folder for regular backups of a SQLite database; off makes none",
-    rule: "must be a folder, or off",
+    help: "folder for scheduled backups of a SQLite database; off disables them",
+    rule: "must be a path, or off",
     parse: parsePath,
   }),
   backupEvery: setting({
@@ -157,7 +158,7 @@ export const SETTINGS = {
     variable: "PLANTSTORE_BACKUP_EVERY",
     unit: "duration",
     default: "1h",
-    help: "time from one regular backup to the next",
+    help: "interval between scheduled backups",
     rule: "must be a duration from 1s to 20d",
     parse: (text) => parseDuration(text, 1_000, 20 * 86_400_000),
   }),
@@ -166,7 +167,7 @@ export const SETTINGS = {
     variable: "PLANTSTORE_BACKUP_KEEP",
     unit: "number",
     default: "7",
-    help: "regular backups to keep: with one more, the oldest is deleted",
+    help: "number of scheduled backups to keep; older ones are deleted",
     rule: "must be an integer from 1 to 10000",
     parse: (text) => parseInteger(text, 1, 10_000),
   }),
@@ -183,37 +184,37 @@ export const SETTINGS = {
     flag: "--token",
     variable: "PLANTSTORE_TOKEN",
     unit: "token",
-    help: "token to use; the variable keeps it out of the process list",
-    rule: "must be a token as `plantstore token create` prints it",
+    help: "authentication token; set the variable instead to keep it out of the process list",
+    rule: "must be a token from `plantstore token create`",
     parse: (text) => (/^[\x21-\x7e]+$/.test(text) ? text : undefined),
   }),
 };
 
-/** The name of a setting: its flag in camel case. */
+/** Name of a setting: its flag in camel case. */
 export type SettingName = keyof typeof SETTINGS;
-/** The parsed values of some settings. Durations are in milliseconds, sizes in bytes. */
+/** Parsed values of some settings. Durations are in milliseconds, sizes in bytes. */
 export type Config<Name extends SettingName> = {
   readonly [N in Name]: NonNullable<ReturnType<(typeof SETTINGS)[N]["parse"]>>;
 };
 
 /**
- * Reads settings from flags, then the environment, then the defaults.
- * @throws UsageError that names every bad or missing setting at once
+ * Reads settings. Flags take precedence over environment variables, which take precedence over deproblems.
+ * @throws UsageError that lists all invalid and missing settings
  */
 export function readConfig<Name extends SettingName>(
   names: readonly Name[],
   flags: Readonly<Record<string, unknown>>,
 ): Config<Name> {
-  const faults: string[] = [];
+  const problems: string[] = [];
   const values = names.map((name) => {
     const { flag, variable, rule, parse, ...rest } = SETTINGS[name] as Setting<unknown>;
     const [source, text] =
       typeof flags[name] === "string" ? [flag, flags[name]] : [variable, process.env[variable] || rest.default];
     const value = text === undefined ? undefined : parse(text);
     if (value === undefined)
-      faults.push(text === undefined ? `${flag} or ${variable} is missing` : `${source} ${rule}`);
+      problems.push(text === undefined ? `${flag} or ${variable} is required` : `${source} ${rule}`);
     return [name, value];
   });
-  if (faults.length > 0) throw new UsageError(faults.join("; "));
+  if (problems.length > 0) throw new UsageError(problems.join("; "));
   return Object.fromEntries(values) as Config<Name>;
 }

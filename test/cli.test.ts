@@ -82,7 +82,7 @@ describe("plantstore import and export without a server", () => {
     [["import", "-"], 2, /--format must be/],
     [["import", "plants.csv", "--format", "xml"], 2, /--format must be/],
     [["export", "plants.txt"], 2, /--format must be/],
-    [["import", "plants.csv"], 2, /--token or PLANTSTORE_TOKEN is missing/, { PLANTSTORE_TOKEN: "" }],
+    [["import", "plants.csv"], 2, /--token or PLANTSTORE_TOKEN is required/, { PLANTSTORE_TOKEN: "" }],
     [["export"], 2, /--url must be.*PLANTSTORE_TOKEN must be/, { PLANTSTORE_TOKEN: "a b" }],
     [["import", "/nowhere/plants.csv"], 1, /\/nowhere\/plants\.csv.*no such file/],
     [["import", "."], 2, /--format must be/],

@@ -145,8 +145,8 @@ describe("plantstore copy, called wrongly,", () => {
   const secret = "s3cret";
   const server = `postgres://ann:${secret}@127.0.0.1:1/plants`;
   const misuses: [args: readonly string[], reason: RegExp][] = [
-    [[], /--from or PLANTSTORE_FROM is missing; --to or PLANTSTORE_TO is missing/],
-    [["--from", server], /--to or PLANTSTORE_TO is missing/],
+    [[], /--from or PLANTSTORE_FROM is required; --to or PLANTSTORE_TO is required/],
+    [["--from", server], /--to or PLANTSTORE_TO is required/],
     [["--from", "plants.db", "--to", `mysql:${secret}`], /--from must be sqlite:.*--to must be sqlite:/],
     [["--from", server, "--to", there.url, "--pool-size", "1"], /--pool-size must be/],
     [["--from", server, "--to", there.url, "--query-timeout", "5"], /--query-timeout must be/],

@@ -1,14 +1,14 @@
 import { Command, Option } from "commander";
 import { SETTINGS, type SettingName } from "../config.ts";
 
-/** A command that takes these settings as flags, throws instead of exiting, and complains in one line. */
+/** Creates a command with these settings as flags. It throws instead of exiting and prints errors in one line. */
 export function command(name: string, settings: readonly SettingName[] = []): Command {
-  const made = new Command(name).exitOverride().configureOutput({
+  const created = new Command(name).exitOverride().configureOutput({
     outputError: (text, write) =>
       write(
         `plantstore: ${text
           .replace(/^error: /, "")
-          // What is given to a misspelled option may be secret.
+          // The value of a misspelled option may be a secret.
           .replace(/^(unknown option '[^=]*)=.*'/s, "$1'")
           .trim()
           .replaceAll("\n", " ")}\n`,
@@ -16,8 +16,8 @@ export function command(name: string, settings: readonly SettingName[] = []): Co
   });
   for (const settingName of settings) {
     const { flag, unit, help, variable, default: preset } = SETTINGS[settingName] as (typeof SETTINGS)["host"];
-    const origin = preset === undefined ? variable : `${variable}, else ${preset}`;
-    made.addOption(new Option(`${flag} <${unit}>`, `${help} [${origin}]`));
+    const source = `env: ${variable}${preset === undefined ? "" : `, default: ${preset}`}`;
+    created.addOption(new Option(`${flag} <${unit}>`, `${help} [${source}]`));
   }
-  return made;
+  return created;
 }

@@ -4,7 +4,7 @@ import { SCOPES } from "../domain/token.ts";
 import { openLog } from "../log.ts";
 import { Metrics } from "../metrics.ts";
 import { ACCESS_SETTINGS } from "../settings/access.ts";
-import { WATCH_SETTINGS } from "../settings/watch.ts";
+import { OBSERVABILITY_SETTINGS } from "../settings/observability.ts";
 import { openStorage } from "../storage/open.ts";
 import { Tokens } from "../tokens.ts";
 import { CertificateFiles } from "./certificate.ts";
@@ -26,7 +26,7 @@ const SERVE_SETTINGS = [
   "host",
   "port",
   ...(Object.keys(ACCESS_SETTINGS) as (keyof typeof ACCESS_SETTINGS)[]),
-  ...(Object.keys(WATCH_SETTINGS) as (keyof typeof WATCH_SETTINGS)[]),
+  ...(Object.keys(OBSERVABILITY_SETTINGS) as (keyof typeof OBSERVABILITY_SETTINGS)[]),
   "idleTimeout",
   "sendBuffer",
   "drain",

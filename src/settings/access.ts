@@ -3,16 +3,16 @@ import type { Setting } from "../config.ts";
 import { orOff, parsePath } from "./values.ts";
 
 const NAME_RULE = "must be 1 to 255 characters without control characters, or off";
-const LIMIT_RULE = "must be a number of 1 to 1000000 per s, m or h, such as 100/s, or off";
+const LIMIT_RULE = "must be a rate from 1 to 1000000 per s, m or h, such as 100/s, or off";
 
-/** The settings of `serve` that say who may come in, how often and which way. */
+/** Settings of `serve` for access control: rate limits, proxies, identity provider, TLS and CORS. */
 export const ACCESS_SETTINGS = {
   rateLimit: {
     flag: "--rate-limit",
     variable: "PLANTSTORE_RATE_LIMIT",
     unit: "limit",
     default: "off",
-    help: "how many requests each token may make, such as `100/s`, `6000/m` or `100000/h`",
+    help: "maximum request rate per token, such as `100/s`, `6000/m` or `100000/h`",
     rule: LIMIT_RULE,
     parse: orOff(parseLimit),
   },
@@ -21,7 +21,7 @@ export const ACCESS_SETTINGS = {
     variable: "PLANTSTORE_FAILURE_LIMIT",
     unit: "limit",
     default: "600/m",
-    help: "how many invalid tokens of one address are answered 401; further ones are told 429, good ones never",
+    help: "maximum rate of invalid tokens per client address; above it they get 429 instead of 401, valid tokens are unaffected",
     rule: LIMIT_RULE,
     parse: orOff(parseLimit),
   },
@@ -30,8 +30,8 @@ export const ACCESS_SETTINGS = {
     variable: "PLANTSTORE_TRUSTED_PROXIES",
     unit: "addresses",
     default: "off",
-    help: "proxies whose X-Forwarded-For is believed: addresses or networks such as `10.0.0.0/8`, with commas between",
-    rule: "must be IP addresses or networks such as 10.0.0.0/8, with commas between, or off",
+    help: "proxies whose `X-Forwarded-For` is trusted: comma-separated IP addresses or networks such as `10.0.0.0/8`",
+    rule: "must be comma-separated IP addresses or networks such as 10.0.0.0/8, or off",
     parse: orOff(parseNetworks),
   },
   issuer: {
@@ -39,7 +39,7 @@ export const ACCESS_SETTINGS = {
     variable: "PLANTSTORE_ISSUER",
     unit: "name",
     default: "off",
-    help: "identity provider whose tokens (JWT) are let in too: what they have as `iss`",
+    help: "`iss` claim of the identity provider whose tokens (JWTs) are also accepted",
     rule: NAME_RULE,
     parse: parseName,
   },
@@ -48,7 +48,7 @@ export const ACCESS_SETTINGS = {
     variable: "PLANTSTORE_AUDIENCE",
     unit: "name",
     default: "off",
-    help: "what the identity provider's tokens for this server have as `aud`",
+    help: "required `aud` claim of the identity provider's tokens",
     rule: NAME_RULE,
     parse: parseName,
   },
@@ -57,8 +57,8 @@ export const ACCESS_SETTINGS = {
     variable: "PLANTSTORE_JWKS_URL",
     unit: "url",
     default: "off",
-    help: "where the identity provider has its public keys (JWKS)",
-    rule: "must be an https URL, or off; http is for this machine only",
+    help: "URL of the identity provider's public keys (JWKS)",
+    rule: "must be an https URL, an http URL of localhost, or off",
     parse: orOff(parseKeysUrl),
   },
   ownerClaim: {
@@ -66,7 +66,7 @@ export const ACCESS_SETTINGS = {
     variable: "PLANTSTORE_OWNER_CLAIM",
     unit: "name",
     default: "sub",
-    help: "claim of the identity provider's tokens that names the owner of the plants",
+    help: "claim of the identity provider's tokens that names the owner",
     rule: "must be 1 to 255 characters without control characters",
     parse: parseName,
   },
@@ -75,7 +75,7 @@ export const ACCESS_SETTINGS = {
     variable: "PLANTSTORE_OWNER_PREFIX",
     unit: "text",
     default: "jwt:",
-    help: "goes before that claim in the owner's name, to tell it from the owners of other tokens; off is nothing",
+    help: "prefix added to that claim, to separate these owners from those of `plt_` tokens; off adds none",
     rule: "must be 1 to 255 characters without control characters, or off",
     parse: (text: string) => (text === "off" ? "" : parseName(text)),
   },
@@ -84,7 +84,7 @@ export const ACCESS_SETTINGS = {
     variable: "PLANTSTORE_TLS_CERT",
     unit: "file",
     default: "off",
-    help: "certificate chain in PEM to speak TLS with; read again when it changes",
+    help: "TLS certificate chain (PEM); reloaded when the file changes",
     rule: "must be a path, or off",
     parse: parsePath,
   },
@@ -93,7 +93,7 @@ export const ACCESS_SETTINGS = {
     variable: "PLANTSTORE_TLS_KEY",
     unit: "file",
     default: "off",
-    help: "private key in PEM that belongs to the certificate",
+    help: "private key of the certificate (PEM); reloaded with it",
     rule: "must be a path, or off",
     parse: parsePath,
   },
@@ -102,8 +102,8 @@ export const ACCESS_SETTINGS = {
     variable: "PLANTSTORE_CORS_ORIGINS",
     unit: "origins",
     default: "off",
-    help: "web sites whose scripts may call the API, such as `https://shop.example`, with commas between",
-    rule: "must be origins such as https://shop.example, with commas between, or off",
+    help: "comma-separated origins whose scripts may call the API, such as `https://shop.example`",
+    rule: "must be comma-separated origins such as https://shop.example, or off",
     parse: orOff(parseOrigins),
   },
 } as const satisfies Record<string, Setting<unknown>>;

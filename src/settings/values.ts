@@ -1,6 +1,6 @@
-// What the texts of settings stand for; `undefined` when they stand for nothing.
+// Parsers of setting values. All return `undefined` for invalid text.
 
-/** Milliseconds of a duration like `500ms`, `30s`, `15m`, `12h` or `30d`; `undefined` when it is none or out of bounds. */
+/** Parses a duration such as `500ms`, `30s`, `15m`, `12h` or `30d` within bounds. Returns milliseconds. */
 export function parseDuration(text: string, minMs: number, maxMs: number): number | undefined {
   const [, amount, unit] = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text) ?? [];
   const milliseconds = Number(amount) * (UNIT_MS[unit ?? ""] ?? Number.NaN);
@@ -9,7 +9,7 @@ export function parseDuration(text: string, minMs: number, maxMs: number): numbe
 
 const UNIT_MS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** The bytes of a size such as `512KiB`, `64MiB` or `2GiB`; `undefined` when it is malformed or out of bounds. */
+/** Parses a size such as `512KiB`, `64MiB` or `2GiB` within bounds. Returns bytes. */
 export function parseBytes(text: string, min: number, max: number): number | undefined {
   const [, amount, unit] = /^(\d{1,9})(KiB|MiB|GiB)$/.exec(text) ?? [];
   const bytes = Number(amount) * (UNIT_BYTES[unit ?? ""] ?? Number.NaN);
@@ -18,7 +18,7 @@ export function parseBytes(text: string, min: number, max: number): number | und
 
 const UNIT_BYTES: Record<string, number> = { KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
 
-/** The URL of a database that is kept in a file or by a server. */
+/** Validates a database URL. SQLite requires a file, PostgreSQL a single host and a database name. */
 export function parseDatabase(text: string): string | undefined {
   if (/^sqlite:(?!:memory:).+/.test(text)) return text;
   if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) return undefined;
@@ -26,31 +26,31 @@ export function parseDatabase(text: string): string | undefined {
   return !hostname.includes(",") && /^\/([^%/]|%[0-9a-fA-F]{2})+$/.test(pathname) ? text : undefined;
 }
 
-/** A host name or an IP address. */
+/** Validates a host name or an IP address. */
 export function parseHost(text: string): string | undefined {
   return /^[\w.:-]+$/.test(text) ? text : undefined;
 }
 
-/** A port, 0 for a free one. */
+/** Parses a port; 0 is allowed and means any free port. */
 export function parsePort(text: string): number | undefined {
   return parseInteger(text, 0, 65_535);
 }
 
-/** An integer within bounds. */
+/** Parses an integer within bounds, in decimal digits. */
 export function parseInteger(text: string, min: number, max: number): number | undefined {
   return /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : undefined;
 }
 
-/** The path of a file or a folder, which need not be there. */
+/** Validates the path of a file or folder, which need not exist. */
 export function parsePath(text: string): string | undefined {
   return text === "" ? undefined : text;
 }
 
-/** The text itself when it is an absolute URL of `http` or `https`. */
+/** Validates an absolute http or https URL. */
 export const parseHttpUrl = (text: string): string | undefined =>
   /^https?:\/\//.test(text) && URL.canParse(text) ? text : undefined;
 
-/** What reads the word `off` as itself, and any other text as `parse` does. */
+/** Returns a parser that also accepts the word `off`. */
 export const orOff =
   <Value>(parse: (text: string) => Value | undefined) =>
   (text: string): Value | "off" | undefined =>

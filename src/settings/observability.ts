@@ -2,14 +2,14 @@ import type { Setting } from "../config.ts";
 import { LOG_CHOICES } from "../log.ts";
 import { orOff, parseHost, parseHttpUrl, parsePort } from "./values.ts";
 
-/** The settings of `serve` that say what is told of it, and to whom. */
-export const WATCH_SETTINGS = {
+/** Settings of `serve` for metrics, logs and traces. */
+export const OBSERVABILITY_SETTINGS = {
   adminHost: {
     flag: "--admin-host",
     variable: "PLANTSTORE_ADMIN_HOST",
     unit: "address",
     default: "127.0.0.1",
-    help: "address of the listener for /metrics",
+    help: "address of the admin listener, which serves `/metrics`",
     rule: "must be a host name or an IP address",
     parse: parseHost,
   },
@@ -18,7 +18,7 @@ export const WATCH_SETTINGS = {
     variable: "PLANTSTORE_ADMIN_PORT",
     unit: "number",
     default: "8081",
-    help: "port of the listener for /metrics; 0 takes a free one, off turns it off",
+    help: "port of the admin listener; 0 picks a free port, off disables the listener",
     rule: "must be a port from 0 to 65535, or off",
     parse: orOff(parsePort),
   },
@@ -27,7 +27,7 @@ export const WATCH_SETTINGS = {
     variable: "PLANTSTORE_LOG",
     unit: "choice",
     default: "failures",
-    help: "which requests get a line in the log: failures (500 a second at most), or all requests",
+    help: "requests to log: `failures` (at most 500 per second) or all `requests`",
     rule: `must be ${LOG_CHOICES.join(" or ")}`,
     parse: (text) => LOG_CHOICES.find((choice) => choice === text),
   },
@@ -36,7 +36,7 @@ export const WATCH_SETTINGS = {
     variable: "OTEL_EXPORTER_OTLP_ENDPOINT",
     unit: "url",
     default: "off",
-    help: "base URL of an OpenTelemetry collector that gets a trace of each request (OTLP over HTTP); off sends none",
+    help: "base URL of an OpenTelemetry collector (OTLP over HTTP) that receives request traces; off disables tracing",
     rule: "must be an http or https URL, or off",
     parse: orOff(parseHttpUrl),
   },
@@ -45,7 +45,7 @@ export const WATCH_SETTINGS = {
     variable: "PLANTSTORE_TRACE_RATIO",
     unit: "number",
     default: "1",
-    help: "which part of the requests is traced, from 0 to 1, unless the caller has decided (`traceparent`)",
+    help: "fraction of requests to trace, from 0 to 1; the sampling decision in a `traceparent` header takes precedence",
     rule: "must be a number from 0 to 1",
     parse: (text) => (/^(?:0|1(?:\.0+)?|0?\.\d+)$/.test(text) ? Number(text) : undefined),
   },
