@@ -6,8 +6,8 @@ import { type Call, requestIdOf } from "./call.ts";
 import { commonHeaders, type HeaderFields, isPreflight, preflight } from "./common-headers.ts";
 import { errorResponse, HttpError, toPublicError } from "./errors.ts";
 import { type Certificate, Listener, type ListenerOptions } from "./listener.ts";
+import { LoadShedder } from "./load-shedding.ts";
 import type { Route } from "./routes.ts";
-import { Turn } from "./turn.ts";
 
 /** The default of {@link ServerOptions.maxRequests}. */
 const MAX_REQUESTS = 10_000;
@@ -52,7 +52,7 @@ export class HttpServer {
   readonly #listener: Listener;
   readonly #gate: Gate;
   readonly #headersOf: (request: Request) => HeaderFields;
-  readonly #turn = new Turn();
+  readonly #loadShedder = new LoadShedder();
   #isDraining = false;
   #requestsInProgress = 0;
   #requestCount = 0;
@@ -117,7 +117,7 @@ export class HttpServer {
   async #answer(request: Bun.BunRequest, methods: Methods): Promise<Response> {
     this.#requestCount++;
     const call = new ServedCall(request, this.#headersOf(request), this.#gate, this.#options.onAnswer);
-    this.#turn.count(call.startedMs);
+    this.#loadShedder.count(call.startedMs);
     let response: Response | undefined;
     let error: AppError | undefined;
     try {
@@ -139,7 +139,7 @@ export class HttpServer {
     }
     if (call.isAuthenticated) this.#requestsInProgress--;
     response ??= errorResponse(call, error as AppError);
-    if (this.#turn.isLate(call.startedMs)) await this.#turn.end;
+    if (this.#loadShedder.isTickLate(call.startedMs)) await this.#loadShedder.tickEnd;
     if (this.#isDraining) response.headers.set("Connection", "close");
     call.report(response.status, error, false);
     return response;
@@ -158,7 +158,7 @@ export class HttpServer {
   /** Not asked where no token is needed: whoever asks whether the server lives is told so, however busy it is. */
   #admit({ request, startedMs }: ServedCall, scope: Scope): Admission | Promise<Admission> {
     const { maxRequests = MAX_REQUESTS } = this.#options;
-    const isTooBusy = this.#requestsInProgress >= maxRequests || this.#turn.isHopeless(startedMs);
+    const isTooBusy = this.#requestsInProgress >= maxRequests || this.#loadShedder.shouldShed(startedMs);
     return isTooBusy ? TOO_BUSY : this.#gate.admit(request, scope, startedMs);
   }
 }

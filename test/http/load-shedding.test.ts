@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, mock, spyOn } from "bun:test";
 import { connect } from "node:net";
 import { NAME_MAX_LENGTH } from "../../src/domain/plant.ts";
-import { Turn } from "../../src/http/turn.ts";
+import { LoadShedder } from "../../src/http/load-shedding.ts";
 import { track } from "../support/program.ts";
 import { newOwner, plantAll, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -10,97 +10,97 @@ afterEach(() => {
   mock.restore();
 });
 
-/** A turn whose clock the test moves. */
-function startTurn() {
+/** A load shedder with a clock that the test advances. */
+function startShedder() {
   const clock = spyOn(performance, "now").mockReturnValue(0);
   let nowMs = 0;
-  const turn = new Turn();
+  const shedder = new LoadShedder();
   return {
-    turn,
-    isLate: () => turn.isLate(nowMs),
-    isHopeless: () => turn.isHopeless(nowMs),
+    shedder,
+    isTickLate: () => shedder.isTickLate(nowMs),
+    shouldShed: () => shedder.shouldShed(nowMs),
     count(requests: number) {
-      for (let n = 0; n < requests; n++) turn.count(nowMs);
+      for (let n = 0; n < requests; n++) shedder.count(nowMs);
     },
-    pass(ms: number) {
+    advance(ms: number) {
       nowMs += ms;
       clock.mockReturnValue(nowMs);
     },
   };
 }
 
-describe("a turn of the event loop", () => {
-  it("is never late for a few requests, however long they take", () => {
-    const { isLate, isHopeless, count, pass } = startTurn();
+describe("LoadShedder", () => {
+  it("never reports a tick with fewer than 20 requests as late, however long it takes", () => {
+    const { isTickLate, shouldShed, count, advance } = startShedder();
     for (let n = 0; n < 19; n++) {
       count(1);
-      pass(1_000);
-      expect([isLate(), isHopeless()]).toEqual([false, false]);
+      advance(1_000);
+      expect([isTickLate(), shouldShed()]).toEqual([false, false]);
     }
   });
 
-  it("is late when many take long, until it is over", async () => {
-    const { turn, isLate, count, pass } = startTurn();
+  it("reports a tick as late after 15 ms, until it ends", async () => {
+    const { shedder, isTickLate, count, advance } = startShedder();
     for (const requests of [1_000, 20]) {
       count(requests);
-      pass(15);
-      expect(isLate()).toBe(false);
-      pass(0.125);
-      expect(isLate()).toBe(true);
-      await turn.end;
-      expect(isLate()).toBe(false);
+      advance(15);
+      expect(isTickLate()).toBe(false);
+      advance(0.125);
+      expect(isTickLate()).toBe(true);
+      await shedder.tickEnd;
+      expect(isTickLate()).toBe(false);
     }
   });
 
-  describe("is hopeless", () => {
-    const [ON_TIME, LATE, HOPELESS] = [
+  describe("shouldShed", () => {
+    const [ON_TIME, LATE, OVERLOADED] = [
       [false, false],
       [true, false],
       [true, true],
     ];
 
-    /** Turns that take as long as the test says, and what is found of each. */
-    function startTurns() {
-      const { turn, isLate, isHopeless, count, pass } = startTurn();
+    /** `take` runs a tick of the given duration and returns `[isTickLate, shouldShed]` at its end. */
+    function startTicks() {
+      const { shedder, isTickLate, shouldShed, count, advance } = startShedder();
       const take = async (ms: number, requests = 129) => {
         count(requests);
-        pass(ms);
-        const seen = [isLate(), isHopeless()];
-        await turn.end;
+        advance(ms);
+        const seen = [isTickLate(), shouldShed()];
+        await shedder.tickEnd;
         return seen;
       };
-      return { take, pass };
+      return { take, advance };
     }
 
-    it("only when turns were late for a while", async () => {
-      const { take, pass } = startTurns();
+    it("is true once ticks have been late for more than 50 ms, and restarts the grace period after 50 ms without one", async () => {
+      const { take, advance } = startTicks();
       for (let round = 0; round < 2; round++) {
         expect(await take(15)).toEqual(ON_TIME);
         expect(await take(2_000)).toEqual(LATE);
-        for (let n = 0; n < 5; n++) expect(await take(30)).toEqual(HOPELESS);
-        pass(50.1);
+        for (let n = 0; n < 5; n++) expect(await take(30)).toEqual(OVERLOADED);
+        advance(50.1);
       }
     });
 
-    it("also when one among them was in time", async () => {
-      const { take } = startTurns();
-      for (let n = 0; n < 2; n++) expect(await take(26)).toEqual(n === 0 ? LATE : HOPELESS);
+    it("stays true after a single tick on time", async () => {
+      const { take } = startTicks();
+      for (let n = 0; n < 2; n++) expect(await take(26)).toEqual(n === 0 ? LATE : OVERLOADED);
       expect(await take(15)).toEqual(ON_TIME);
-      expect(await take(26)).toEqual(HOPELESS);
+      expect(await take(26)).toEqual(OVERLOADED);
     });
 
-    it("only when so many come that some wait for more than each other, in this turn or in the last", async () => {
-      const { take } = startTurns();
+    it("is true only when this tick or the last one has more than 128 requests", async () => {
+      const { take } = startTicks();
       for (let n = 0; n < 5; n++) expect(await take(2_000, 128)).toEqual(LATE);
-      expect(await take(30, 129)).toEqual(HOPELESS);
-      expect(await take(30, 128)).toEqual(HOPELESS);
+      expect(await take(30, 129)).toEqual(OVERLOADED);
+      expect(await take(30, 128)).toEqual(OVERLOADED);
       expect(await take(30, 128)).toEqual(LATE);
     });
 
-    it("never because of a turn that is long over", async () => {
-      const { take, pass } = startTurns();
+    it("is false when the last late tick ended long ago", async () => {
+      const { take, advance } = startTicks();
       expect(await take(30)).toEqual(LATE);
-      pass(10_000);
+      advance(10_000);
       expect(await take(30)).toEqual(LATE);
     });
   });
@@ -108,58 +108,58 @@ describe("a turn of the event loop", () => {
   it.each([
     [299, true],
     [300, false],
-  ])("is hopeless only when it had answered few before it was late: %d, and %p", async (requests, expected) => {
-    const { turn, isLate, isHopeless, count, pass } = startTurn();
+  ])("after %d requests before the tick is late, shouldShed returns %p", async (requests, expected) => {
+    const { shedder, isTickLate, shouldShed, count, advance } = startShedder();
     for (let n = 0; n < 3; n++) {
       count(129);
-      pass(50);
-      expect(isLate()).toBe(true);
-      await turn.end;
+      advance(50);
+      expect(isTickLate()).toBe(true);
+      await shedder.tickEnd;
     }
     count(requests);
-    pass(26);
-    expect(isHopeless()).toBe(expected);
+    advance(26);
+    expect(shouldShed()).toBe(expected);
     count(5_000);
-    expect(isHopeless()).toBe(expected);
-    await turn.end;
-    expect(isHopeless()).toBe(false);
+    expect(shouldShed()).toBe(expected);
+    await shedder.tickEnd;
+    expect(shouldShed()).toBe(false);
   });
 });
 
 describe("long lists", () => {
-  it("take turns: one of them goes on in each, however many there are, and takes the less the more they are", async () => {
+  it("read one chunk per tick in total, and shorter chunks the more lists there are", async () => {
     const service = await startService();
     const owner = newOwner();
     const insert = (id: number) => service.storage.insertPlant(owner, { id: BigInt(id), name: "x" }, undefined);
     await Promise.all(Array.from({ length: 3_000 }, (_, id) => insert(id)));
     const headers = { Authorization: `Bearer ${await service.token({ owner })}` };
-    let goneOn = 0;
-    const taken: number[] = [];
+    let chunks = 0;
+    const chunkLengths: number[] = [];
     const select = service.storage.selectPlants.bind(service.storage);
     spyOn(service.storage, "selectPlants").mockImplementation((...args) => {
-      if (args[1].after !== undefined) goneOn++;
-      taken.push(args[1].limit - 1);
+      if (args[1].after !== undefined) chunks++;
+      chunkLengths.push(args[1].limit - 1);
       return select(...args);
     });
     const lists = ["/plants", "/plants?limit=2500"].flatMap((path) =>
       Array.from({ length: 20 }, async () => (await fetch(service.url + path, { headers })).json()),
     );
-    const goneOnByTurn: number[] = [];
-    while (goneOnByTurn.reduce((sum, each) => sum + each, 0) < 180) {
-      goneOn = 0;
+    const chunksByTick: number[] = [];
+    while (chunksByTick.reduce((sum, each) => sum + each, 0) < 180) {
+      chunks = 0;
       await new Promise((resolve) => setImmediate(resolve));
-      goneOnByTurn.push(goneOn);
+      chunksByTick.push(chunks);
     }
-    expect(Math.max(...goneOnByTurn)).toBe(1);
-    expect([Math.max(...taken), Math.min(...taken)]).toEqual([500, 25]);
+    expect(Math.max(...chunksByTick)).toBe(1);
+    expect([Math.max(...chunkLengths), Math.min(...chunkLengths)]).toEqual([500, 25]);
     const lengths = (await Promise.all(lists)).map((list) => (list as unknown[]).length);
     expect(lengths).toEqual([...Array(20).fill(3_000), ...Array(20).fill(2_500)]);
     await service.stop();
   });
 });
 
-describe("a long list whose reader stalls", () => {
-  it("holds no plants", async () => {
+describe("a long list with a stalled client", () => {
+  it("keeps no plants in memory", async () => {
     const service = await startService();
     const owner = newOwner();
     const name = "x".repeat(NAME_MAX_LENGTH);
@@ -169,7 +169,7 @@ describe("a long list whose reader stalls", () => {
       Array.from({ length: 20_000 }, (_, id) => ({ id: BigInt(id), name })),
     );
     const plants: WeakRef<object>[] = [];
-    // No mock, which would keep what it returns.
+    // Not a mock: a mock keeps its return values alive.
     const select = service.storage.selectPlants.bind(service.storage);
     service.storage.selectPlants = async (...args) => {
       const selected = await select(...args);
@@ -187,7 +187,7 @@ describe("a long list whose reader stalls", () => {
       return seen > 0 && seen === before;
     });
     expect(plants.length).toBeLessThan(20_000);
-    // The collector takes what looks like a pointer on the stack for one, so one run may keep a plant by chance.
+    // The garbage collector scans the stack conservatively, so a single run may keep a plant by chance.
     await until(() => {
       Bun.gc(true);
       return plants.every((plant) => plant.deref() === undefined);
@@ -197,31 +197,31 @@ describe("a long list whose reader stalls", () => {
   });
 });
 
-describe("a server that many connections keep busy", () => {
+describe("a server with 1,500 busy connections", () => {
   const CONNECTIONS = 1_500;
 
-  it("answers each of them once in a late turn, and then has time for all else", async () => {
+  it("sends at most one response per connection in a late tick", async () => {
     const service = await startService();
-    // With this clock every turn of more than forty requests is late.
+    // With this clock, every tick with more than 40 requests is late.
     let nowMs = 0;
     spyOn(performance, "now").mockImplementation(() => nowMs++);
     const clients = track(
       Bun.spawn([process.execPath, "-e", HAMMER, service.url, String(CONNECTIONS)], { stdout: "pipe" }),
     );
-    const answersByTurn: number[] = [];
-    let answered = 0;
+    const responsesByTick: number[] = [];
+    let sent = 0;
     while (service.answers.length < 40_000) {
       await new Promise((resolve) => setImmediate(resolve));
-      answersByTurn.push(service.answers.length - answered);
-      answered = service.answers.length;
+      responsesByTick.push(service.answers.length - sent);
+      sent = service.answers.length;
     }
     clients.kill();
     await clients.exited;
     await service.stop();
-    expect(Math.max(...answersByTurn)).toBeLessThan(2 * CONNECTIONS);
+    expect(Math.max(...responsesByTick)).toBeLessThan(2 * CONNECTIONS);
   }, 60_000);
 
-  /** Sends the next request on each connection as soon as the last one is answered. */
+  /** A client program: sends the next request on each connection as soon as the last response arrives. */
   const HAMMER = `
     const [url, count] = process.argv.slice(1);
     const request = "GET /livez HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n";
