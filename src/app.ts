@@ -40,9 +40,9 @@ export class App {
     if (!isRemoved) throw new AppError("plant_not_found", `there is no plant with the id ${id}`);
   }
 
-  /** See {@link Storage.revision}: while it stays the same, every list of the owner's plants can be served from a cache. */
-  revision(owner: Owner): number | undefined {
-    return this.#storage.revision(owner);
+  /** See {@link Storage.version}: while it stays the same, every list of the owner's plants can be served from a cache. */
+  version(owner: Owner): number | undefined {
+    return this.#storage.version(owner);
   }
 
   /**

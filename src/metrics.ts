@@ -9,7 +9,7 @@ import {
 } from "prom-client";
 import packageJson from "../package.json" with { type: "json" };
 import type { SendBudget } from "./http/send-budget.ts";
-import type { Answer, HttpServer } from "./http/server.ts";
+import type { HttpServer, ResponseEvent } from "./http/server.ts";
 import type { Commit, Storage } from "./storage/storage.ts";
 
 const DURATION = "plantstore_http_request_duration_seconds";
@@ -109,7 +109,7 @@ export class Metrics {
   }
 
   /** Counts one answered request. */
-  observe({ operation, status, durationMs }: Answer): void {
+  observe({ operation, status, durationMs }: ResponseEvent): void {
     const key = `${operation} ${status}`;
     let durations = this.#durations.get(key);
     if (durations === undefined) {

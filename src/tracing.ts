@@ -17,7 +17,7 @@ import {
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import packageJson from "../package.json" with { type: "json" };
-import type { Answer } from "./http/server.ts";
+import type { ResponseEvent } from "./http/server.ts";
 import { redact } from "./log.ts";
 
 /** How long the collector may take for a batch, its repeats included. */
@@ -82,7 +82,7 @@ export class Tracing {
   }
 
   /** Makes a span of an answer that has begun, and returns the id of its trace, whether that is sent or not. */
-  note({ call: { request, requestId }, operation, status, durationMs, error }: Answer): string {
+  note({ call: { request, requestId }, operation, status, durationMs, error }: ResponseEvent): string {
     const endMs = Date.now();
     const context = this.#propagator.extract(ROOT_CONTEXT, request.headers, HEADERS);
     const span = this.#tracer.startSpan(

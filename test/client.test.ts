@@ -210,7 +210,7 @@ describe.each(ENGINES)("PlantStoreClient with a server on %s", (_, open) => {
     const error = (await rejectionOf(client.createPlant(fern))) as PlantStoreError;
     expect(error).toMatchObject({ name: "PlantStoreError", code: "duplicate_id", number: 40003, status: 400 });
     expect(error.message).toContain("id 1 is already in use");
-    expect(error.requestId).toBe(service.answers.at(-1)?.call.requestId as string);
+    expect(error.requestId).toBe(service.responses.at(-1)?.call.requestId as string);
     expect(await rejectionOf(client.deletePlant(2n))).toMatchObject({
       code: "plant_not_found",
       number: 40400,

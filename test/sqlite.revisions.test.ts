@@ -37,7 +37,7 @@ describe("lists between a commit on the writer's thread and its acknowledgement"
         owner,
         headers: {},
         async recheck() {},
-        onBreak() {},
+        onAbort() {},
       });
   };
   beforeEach(async () => {

@@ -38,7 +38,7 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
     const insertAll = (owner: string, plants: readonly NewPlant[]) =>
       Promise.all(plants.map((plant) => storage.insertPlant(owner, plant, undefined)));
 
-    describe("revision", () => {
+    describe("version", () => {
       it("is another one before a write to the owner's plants is answered, or is never given", async () => {
         const [owner, other] = [newOwner(), newOwner()];
         const changes = [
@@ -46,11 +46,11 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
           () => storage.removePlant(owner, 1n),
         ];
         for (const change of changes) {
-          const [before, elsewhere] = [storage.revision(owner), storage.revision(other)];
+          const [before, elsewhere] = [storage.version(owner), storage.version(other)];
           await change();
-          if (before === undefined) expect(storage.revision(owner)).toBeUndefined();
-          else expect(storage.revision(owner)).not.toBe(before);
-          expect(storage.revision(other)).toBe(elsewhere);
+          if (before === undefined) expect(storage.version(owner)).toBeUndefined();
+          else expect(storage.version(owner)).not.toBe(before);
+          expect(storage.version(other)).toBe(elsewhere);
         }
       });
     });

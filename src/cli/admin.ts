@@ -18,6 +18,6 @@ export function listenForMetrics(
     idleTimeoutSeconds: Math.ceil(idleTimeout / 1_000),
     routes: [metricsRoute(metrics)],
     authenticator: { authenticate: () => undefined },
-    onAnswer: () => {},
+    onResponse: () => {},
   });
 }

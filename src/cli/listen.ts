@@ -3,7 +3,7 @@ import { App } from "../app.ts";
 import type { Authenticator } from "../http/auth.ts";
 import { routes } from "../http/routes.ts";
 import { SendBudget } from "../http/send-budget.ts";
-import { type Answer, HttpServer } from "../http/server.ts";
+import { HttpServer, type ResponseEvent } from "../http/server.ts";
 import { type Log, limitFailures, redact, withoutSecrets } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { Storage } from "../storage/storage.ts";
@@ -55,11 +55,11 @@ export function listen(options: ListenOptions): Listeners {
     proxies: unlessOff(config.trustedProxies),
     corsOrigins: unlessOff(config.corsOrigins),
     routes: routes(new App(storage), readiness, budget),
-    onAnswer: (answer) => {
-      if (!answer.isBreak) metrics.observe(answer);
-      const traceId = answer.isBreak ? undefined : tracing?.note(answer);
-      const isLogged = config.log === "requests" || (answer.error !== undefined && mayLogFailure());
-      if (isLogged) logAnswer(log.requests, answer, traceId);
+    onResponse: (event) => {
+      if (!event.isAborted) metrics.observe(event);
+      const traceId = event.isAborted ? undefined : tracing?.note(event);
+      const isLogged = config.log === "requests" || (event.error !== undefined && mayLogFailure());
+      if (isLogged) logResponse(log.requests, event, traceId);
     },
   });
   metrics.watch(main, storage, budget);
@@ -91,8 +91,8 @@ export function listen(options: ListenOptions): Listeners {
 const unlessOff = <Value>(value: Value | "off"): Value | undefined => (value === "off" ? undefined : value);
 
 /** One line for a request: what failed and why, or just that it was answered; one more when the answer broke off. */
-function logAnswer(log: Log["requests"], answer: Answer, traceId: string | undefined): void {
-  const { call, operation, status, durationMs, error } = answer;
+function logResponse(log: Log["requests"], event: ResponseEvent, traceId: string | undefined): void {
+  const { call, operation, status, durationMs, error } = event;
   const { request, requestId, owner } = call;
   const path = redact(request.url.replace(/^https?:\/\/[^/]*|\?.*$/g, ""));
   const about = {

@@ -39,7 +39,7 @@ export interface Authenticator {
 }
 
 /** Who may come in, and how often. */
-export interface GateOptions {
+export interface AuthorizerOptions {
   readonly authenticator: Authenticator;
   /** For the requests of one token. */
   readonly requestQuota?: Quota | undefined;
@@ -50,18 +50,18 @@ export interface GateOptions {
 }
 
 /** What a token gives access to, or why it opens nothing. */
-export type Admission = Access | AppError;
+export type AuthResult = Access | AppError;
 
 /** Lets requests in. Comes before anything else about a request. */
-export class Gate {
+export class Authorizer {
   readonly #authenticator: Authenticator;
   readonly #proxies: BlockList | undefined;
   readonly #requests: RateLimiter | undefined;
   readonly #failures: RateLimiter | undefined;
-  readonly #peerOf: (request: Request) => string;
+  readonly #peerAddress: (request: Request) => string;
 
-  /** `peerOf` tells the address at the other end of a request's connection. */
-  constructor(options: GateOptions, peerOf: (request: Request) => string) {
+  /** `peerAddress` tells the address at the other end of a request's connection. */
+  constructor(options: AuthorizerOptions, peerAddress: (request: Request) => string) {
     this.#authenticator = options.authenticator;
     this.#proxies = options.proxies;
     this.#requests =
@@ -70,7 +70,7 @@ export class Gate {
     this.#failures =
       options.failureQuota &&
       new RateLimiter("invalid-tokens", options.failureQuota, "too many invalid tokens came from your address");
-    this.#peerOf = peerOf;
+    this.#peerAddress = peerAddress;
   }
 
   /**
@@ -79,7 +79,7 @@ export class Gate {
    * promise only when something else has to be asked.
    * @throws AppError `unavailable`
    */
-  admit(request: Request, scope: Scope, nowMs: number): Admission | Promise<Admission> {
+  authorize(request: Request, scope: Scope, nowMs: number): AuthResult | Promise<AuthResult> {
     const secret = bearerSecret(request.headers.get("authorization"));
     if (typeof secret !== "string") return secret;
     const access = this.#authenticator.authenticate(secret);
@@ -98,7 +98,7 @@ export class Gate {
     if (access?.owner !== owner || !access.scopes.includes(scope)) throw INVALID_TOKEN;
   }
 
-  #check(access: Access | undefined, request: Request, scope: Scope, nowMs: number): Admission {
+  #check(access: Access | undefined, request: Request, scope: Scope, nowMs: number): AuthResult {
     if (access === undefined) return this.#countFailure(request, nowMs) ?? INVALID_TOKEN;
     // A token of an identity provider is soon followed by the next one: what it is counted by is its owner.
     const tooMany = this.#requests?.take(access.digest ?? access.owner, nowMs);
@@ -110,7 +110,7 @@ export class Gate {
 
   /** Only what is refused is counted by address, and only now: no good token ever waits for another's bad ones. */
   #countFailure(request: Request, nowMs: number): HttpError | undefined {
-    return this.#failures?.take(networkOf(clientAddress(request, this.#peerOf(request), this.#proxies)), nowMs);
+    return this.#failures?.take(networkOf(clientAddress(request, this.#peerAddress(request), this.#proxies)), nowMs);
   }
 }
 

@@ -17,7 +17,7 @@ export interface Call {
    */
   recheck(): Promise<void>;
   /** Reports what broke the answer off after it had begun. */
-  onBreak(thrown: unknown): void;
+  onAbort(thrown: unknown): void;
 }
 
 /** In visible ASCII characters. */
@@ -39,7 +39,7 @@ export function isVisibleAscii(value: string, maxLength: number): boolean {
 }
 
 /** A response with a JSON text or stream as its body. What the API answers is never kept by a cache. */
-export function json(
+export function jsonResponse(
   call: Pick<Call, "requestId" | "headers">,
   status: number,
   body: string | ReadableStream<Uint8Array>,

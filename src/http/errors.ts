@@ -1,5 +1,5 @@
 import { AppError, ERRORS, type ErrorCode, statusOf } from "../domain/error.ts";
-import { type Call, json } from "./call.ts";
+import { type Call, jsonResponse } from "./call.ts";
 
 /** When it is worth trying again, unless the failure itself knows better. */
 const RETRY_LATER: Partial<Record<ErrorCode, Record<string, string>>> = { unavailable: { "Retry-After": "1" } };
@@ -30,5 +30,5 @@ const bodyOf = ({ code, message }: AppError): string => JSON.stringify({ error: 
 /** The one shape of every failure: `Error` as JSON, with the headers that go with its code. */
 export function errorResponse(call: Pick<Call, "requestId" | "headers">, error: AppError): Response {
   const headers = error instanceof HttpError ? error.headers : RETRY_LATER[error.code];
-  return json(call, statusOf(ERRORS[error.code].number), bodies.getOrInsertComputed(error, bodyOf), headers);
+  return jsonResponse(call, statusOf(ERRORS[error.code].number), bodies.getOrInsertComputed(error, bodyOf), headers);
 }

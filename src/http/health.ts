@@ -1,5 +1,5 @@
 import { AppError } from "../domain/error.ts";
-import { type Call, json } from "./call.ts";
+import { type Call, jsonResponse } from "./call.ts";
 
 /** What `/readyz` asks: whether this process should be sent requests. */
 export interface Readiness {
@@ -10,11 +10,11 @@ export interface Readiness {
 }
 
 /** `GET /livez`: the process answers; touches nothing else. */
-export const livez = (call: Call): Response => json(call, 200, '{"status":"live"}');
+export const livez = (call: Call): Response => jsonResponse(call, 200, '{"status":"live"}');
 
 /** `GET /readyz`: the database answers and the process is not on its way out. */
 export async function readyz(readiness: Readiness, call: Call): Promise<Response> {
   if (readiness.isDraining()) throw new AppError("unavailable", "the server is stopping: use another");
   await readiness.ping();
-  return json(call, 200, '{"status":"ready"}');
+  return jsonResponse(call, 200, '{"status":"ready"}');
 }

@@ -12,14 +12,14 @@ const MAX_ASKED_ONCE = 4_096;
 
 /** A list as it was answered. */
 interface Answered {
-  readonly revision: number;
+  readonly version: number;
   readonly body: string;
   readonly headers: Record<string, string>;
 }
 
 /**
- * Caches the bodies of short lists. An entry is served only while the owner has the revision that the entry was built
- * at, so no list is older than an acknowledged write or than another list before it (see `Storage.revision`). A body is
+ * Caches the bodies of short lists. An entry is served only while the owner has the version that the entry was built
+ * at, so no list is older than an acknowledged write or than another list before it (see `Storage.version`). A body is
  * cached when its list is built for the second time: a client that pages through all plants requests each page once.
  */
 export class ListCache {
@@ -27,12 +27,12 @@ export class ListCache {
   readonly #askedOnce = new Set<number>();
   #characters = 0;
 
-  get(owner: Owner, url: string, revision: number): Answered | undefined {
+  get(owner: Owner, url: string, version: number): Answered | undefined {
     const answered = this.#answers.get(keyOf(owner, url));
-    return answered?.revision === revision ? answered : undefined;
+    return answered?.version === version ? answered : undefined;
   }
 
-  /** The caller must read `revision` before the plants: a commit in between then makes the entry unusable. */
+  /** The caller must read `version` before the plants: a commit in between then makes the entry unusable. */
   set(owner: Owner, url: string, answered: Answered): void {
     if (answered.body.length > MAX_BODY_CHARACTERS) return;
     const key = keyOf(owner, url);

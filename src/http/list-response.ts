@@ -1,5 +1,5 @@
 import type { PlantId } from "../domain/plant.ts";
-import { type Call, json } from "./call.ts";
+import { type Call, jsonResponse } from "./call.ts";
 import type { HeaderFields } from "./common-headers.ts";
 import type { ListReader } from "./list-reader.ts";
 import { withParameter } from "./query.ts";
@@ -11,7 +11,7 @@ const MAX_PAGE_BYTES = 2 * 1024 * 1024;
 /** Sends a list that is in memory as a whole: at once when it is small, else as its client reads it. */
 export function sendList(call: Call, budget: SendBudget, body: string, headers: HeaderFields): Response {
   const length = Buffer.byteLength(body);
-  if (budget.isSmall(length)) return json(call, 200, body, headers);
+  if (budget.isSmall(length)) return jsonResponse(call, 200, body, headers);
   return sendParts(call, budget.reserve(call.owner, length), [Buffer.from(body)], headers);
 }
 
@@ -20,7 +20,7 @@ export function streamList(call: Call, budget: SendBudget, reader: ListReader, f
   let chunk = Buffer.from(`[${first}`);
   const reservation = budget.reserve(call.owner, chunk.length);
   let isFirst = true;
-  return json(
+  return jsonResponse(
     call,
     200,
     stream(call, reservation, async () => {
@@ -80,7 +80,7 @@ function sendParts(call: Call, reservation: Reservation, parts: Buffer[], header
     reservation.resize(length);
     return part;
   });
-  return json(call, 200, body, headers);
+  return jsonResponse(call, 200, body, headers);
 }
 
 /**
@@ -105,7 +105,7 @@ function stream(
       } catch (error) {
         reservation.release();
         // The status was sent: breaking the connection is the only way to say that the list is incomplete.
-        call.onBreak(error);
+        call.onAbort(error);
         controller.error(error);
       }
     },

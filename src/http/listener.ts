@@ -59,7 +59,7 @@ export class Listener {
   }
 
   /** The address at the other end of a request's connection; empty when it is gone. */
-  peerOf(request: Request): string {
+  peerAddress(request: Request): string {
     return this.#server.requestIP(request)?.address ?? "";
   }
 

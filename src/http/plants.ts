@@ -3,7 +3,7 @@ import { AppError } from "../domain/error.ts";
 import { LIST_PARAMETERS, parseListQuery } from "../domain/page.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH, idTextFault, parseNewPlant, parsePlantId } from "../domain/plant.ts";
 import { readJson } from "./body.ts";
-import { type Call, isVisibleAscii, json } from "./call.ts";
+import { type Call, isVisibleAscii, jsonResponse } from "./call.ts";
 import type { ListCache } from "./list-cache.ts";
 import { ListReader } from "./list-reader.ts";
 import { linkTo, sendList, sendPage, streamList } from "./list-response.ts";
@@ -16,7 +16,7 @@ export async function createPlant(app: App, call: Call): Promise<Response> {
   const idempotencyKey = readIdempotencyKey(call.request);
   const plant = parseNewPlant(await readJson(call.request));
   await app.createPlant(call.owner, plant, idempotencyKey);
-  return json(call, 200, JSON.stringify({ name: plant.name, tag: plant.tag }));
+  return jsonResponse(call, 200, JSON.stringify({ name: plant.name, tag: plant.tag }));
 }
 
 /** What lists need. */
@@ -31,14 +31,14 @@ export interface ListContext {
 export function listPlants(context: ListContext, call: Call): Response | Promise<Response> {
   const { app, cache, budget } = context;
   const { owner, request } = call;
-  const revision = app.revision(owner);
-  const cached = revision === undefined ? undefined : cache.get(owner, request.url, revision);
+  const version = app.version(owner);
+  const cached = version === undefined ? undefined : cache.get(owner, request.url, version);
   return cached === undefined
-    ? readPlants(context, call, revision)
+    ? readPlants(context, call, version)
     : sendList(call, budget, cached.body, cached.headers);
 }
 
-async function readPlants(context: ListContext, call: Call, revision: number | undefined): Promise<Response> {
+async function readPlants(context: ListContext, call: Call, version: number | undefined): Promise<Response> {
   const { app, cache, budget, scheduler } = context;
   const { owner, request } = call;
   const query = parseListQuery(readQuery(request.url, LIST_PARAMETERS, "fields"));
@@ -50,7 +50,7 @@ async function readPlants(context: ListContext, call: Call, revision: number | u
   }
   const body = `[${first}]`;
   const headers = linkTo(request.url, reader.next);
-  if (revision !== undefined) cache.set(owner, request.url, { revision, body, headers });
+  if (version !== undefined) cache.set(owner, request.url, { version, body, headers });
   return sendList(call, budget, body, headers);
 }
 

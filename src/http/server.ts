@@ -1,7 +1,7 @@
 import { AppError, ERRORS, statusOf } from "../domain/error.ts";
 import type { Owner } from "../domain/plant.ts";
 import type { Scope } from "../domain/token.ts";
-import { type Admission, Gate, type GateOptions } from "./auth.ts";
+import { Authorizer, type AuthorizerOptions, type AuthResult } from "./auth.ts";
 import { type Call, requestIdOf } from "./call.ts";
 import { commonHeaders, type HeaderFields, isPreflight, preflight } from "./common-headers.ts";
 import { errorResponse, HttpError, toPublicError } from "./errors.ts";
@@ -18,7 +18,7 @@ const MAX_LAST_TURNS = 100;
 const TOO_BUSY = new AppError("unavailable", "the server is busy with too many requests: try again");
 
 /** What a listener needs. */
-export interface ServerOptions extends ListenerOptions, GateOptions {
+export interface ServerOptions extends ListenerOptions, AuthorizerOptions {
   readonly routes: readonly Route[];
   /**
    * The maximum number of authenticated requests in progress; further ones get 503. Neither requests without a valid token
@@ -28,11 +28,11 @@ export interface ServerOptions extends ListenerOptions, GateOptions {
   /** Origins whose scripts may call the API from a browser. */
   readonly corsOrigins?: readonly string[] | undefined;
   /** Called for every request once its answer begins, and once more when the answer breaks off. */
-  onAnswer(answer: Answer): void;
+  onResponse(event: ResponseEvent): void;
 }
 
 /** What is known of a request. */
-export interface Answer {
+export interface ResponseEvent {
   readonly call: Call;
   /** Which route it took: `createPlant`, `livez`...; `none` when there is none for it. */
   readonly operation: string;
@@ -41,7 +41,7 @@ export interface Answer {
   readonly durationMs: number;
   readonly error: AppError | undefined;
   /** Whether the answer had begun, with another status, when the error broke it off. */
-  readonly isBreak: boolean;
+  readonly isAborted: boolean;
 }
 
 type Methods = ReadonlyMap<string, Route>;
@@ -50,7 +50,7 @@ type Methods = ReadonlyMap<string, Route>;
 export class HttpServer {
   readonly #options: ServerOptions;
   readonly #listener: Listener;
-  readonly #gate: Gate;
+  readonly #authorizer: Authorizer;
   readonly #headersOf: (request: Request) => HeaderFields;
   readonly #loadShedder = new LoadShedder();
   #isDraining = false;
@@ -60,7 +60,7 @@ export class HttpServer {
   /** @throws Error when the address cannot be listened on */
   constructor(options: ServerOptions) {
     this.#options = options;
-    this.#gate = new Gate(options, (request) => this.#listener.peerOf(request));
+    this.#authorizer = new Authorizer(options, (request) => this.#listener.peerAddress(request));
     this.#headersOf = commonHeaders(options.corsOrigins, options.certificate !== undefined);
     const paths = Map.groupBy(options.routes, ({ path }) => path);
     const noMethods: Methods = new Map();
@@ -116,7 +116,7 @@ export class HttpServer {
 
   async #answer(request: Bun.BunRequest, methods: Methods): Promise<Response> {
     this.#requestCount++;
-    const call = new ServedCall(request, this.#headersOf(request), this.#gate, this.#options.onAnswer);
+    const call = new ServedCall(request, this.#headersOf(request), this.#authorizer, this.#options.onResponse);
     this.#loadShedder.count(call.startedMs);
     let response: Response | undefined;
     let error: AppError | undefined;
@@ -124,8 +124,8 @@ export class HttpServer {
       const route = this.#find(call, methods);
       call.operation = route.operation;
       if (route.scope !== undefined) {
-        const admission = this.#admit(call, route.scope);
-        const admitted = admission instanceof Promise ? await admission : admission;
+        const result = this.#authorize(call, route.scope);
+        const admitted = result instanceof Promise ? await result : result;
         if (admitted instanceof AppError) error = admitted;
         else call.grant(admitted.owner, route.scope);
       }
@@ -156,10 +156,10 @@ export class HttpServer {
   }
 
   /** Not asked where no token is needed: whoever asks whether the server lives is told so, however busy it is. */
-  #admit({ request, startedMs }: ServedCall, scope: Scope): Admission | Promise<Admission> {
+  #authorize({ request, startedMs }: ServedCall, scope: Scope): AuthResult | Promise<AuthResult> {
     const { maxRequests = MAX_REQUESTS } = this.#options;
     const isTooBusy = this.#requestsInProgress >= maxRequests || this.#loadShedder.shouldShed(startedMs);
-    return isTooBusy ? TOO_BUSY : this.#gate.admit(request, scope, startedMs);
+    return isTooBusy ? TOO_BUSY : this.#authorizer.authorize(request, scope, startedMs);
   }
 }
 
@@ -171,16 +171,21 @@ class ServedCall implements Call {
   owner = "";
   operation = "none";
   readonly startedMs = performance.now();
-  readonly #gate: Gate;
-  readonly #onAnswer: (answer: Answer) => void;
+  readonly #authorizer: Authorizer;
+  readonly #onResponse: (event: ResponseEvent) => void;
   #scope: Scope | undefined;
 
-  constructor(request: Bun.BunRequest, headers: HeaderFields, gate: Gate, onAnswer: (answer: Answer) => void) {
+  constructor(
+    request: Bun.BunRequest,
+    headers: HeaderFields,
+    authorizer: Authorizer,
+    onResponse: (event: ResponseEvent) => void,
+  ) {
     this.request = request;
     this.requestId = requestIdOf(request);
     this.headers = headers;
-    this.#gate = gate;
-    this.#onAnswer = onAnswer;
+    this.#authorizer = authorizer;
+    this.#onResponse = onResponse;
   }
 
   grant(owner: Owner, scope: Scope): void {
@@ -193,16 +198,16 @@ class ServedCall implements Call {
   }
 
   async recheck(): Promise<void> {
-    if (this.#scope !== undefined) await this.#gate.recheck(this.request, this.owner, this.#scope);
+    if (this.#scope !== undefined) await this.#authorizer.recheck(this.request, this.owner, this.#scope);
   }
 
-  onBreak(thrown: unknown): void {
+  onAbort(thrown: unknown): void {
     const error = toPublicError(thrown);
     this.report(statusOf(ERRORS[error.code].number), error, true);
   }
 
-  report(status: number, error: AppError | undefined, isBreak: boolean): void {
+  report(status: number, error: AppError | undefined, isAborted: boolean): void {
     const durationMs = performance.now() - this.startedMs;
-    this.#onAnswer({ call: this, operation: this.operation, status, durationMs, error, isBreak });
+    this.#onResponse({ call: this, operation: this.operation, status, durationMs, error, isAborted });
   }
 }

@@ -70,10 +70,10 @@ export interface Storage {
   selectStored(after: PlantKey | undefined, limit: number): Promise<StoredPlant[]>;
 
   /**
-   * The owner's revision: as long as it stays the same, a read returns the same plants. It changes no later than the
+   * The owner's version: as long as it stays the same, a read returns the same plants. It changes no later than the
    * first read that sees a write, and before the write resolves. `undefined` where other processes write too.
    */
-  revision(owner: Owner): number | undefined;
+  version(owner: Owner): number | undefined;
 
   /** Inserts a token, whose digest must be new. */
   insertToken(token: Token): Promise<void>;

@@ -113,7 +113,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
         await api.create(token, { id: 5, name: "x" });
         const reply = await api.send(method, path, { token, headers: { "X-Request-Id": id } });
         expect([reply.status, reply.headers.get("x-request-id")]).toEqual([status, id]);
-        expect(service.answers.at(-1)?.call.requestId).toBe(id);
+        expect(service.responses.at(-1)?.call.requestId).toBe(id);
       }
     });
 
@@ -173,7 +173,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
         const reply = await sendWhile(fault, method, path, broken);
         expect([reply.error, reply.headers.get("retry-after")]).toEqual([50000, null]);
         expect(reply.text + JSON.stringify([...reply.headers])).not.toMatch(/secret|fire|Error:|\.ts/);
-        expect(service.answers.at(-1)?.error?.cause).toBe(fault);
+        expect(service.responses.at(-1)?.error?.cause).toBe(fault);
       }
     });
 
@@ -194,8 +194,8 @@ describe.each(ENGINES)("on %s", (_, open) => {
       for (const version of ["1.0", "1.1"]) {
         const request = `GET /plants HTTP/${version}\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`;
         await expect(exchange(service.port, request)).rejects.toThrow("ECONNRESET");
-        expect(service.answers.at(-1)).toMatchObject({ operation: "listPlants", status: 503, isBreak: true });
-        expect(service.answers.at(-1)?.error?.code).toBe("unavailable");
+        expect(service.responses.at(-1)).toMatchObject({ operation: "listPlants", status: 503, isAborted: true });
+        expect(service.responses.at(-1)?.error?.code).toBe("unavailable");
       }
       mock.restore();
       expect(await api.ids(token)).toHaveLength(2_500);
@@ -228,7 +228,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
     await isRead;
     for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
     mock.restore();
-    expect(service.answers.at(-1)).toMatchObject({ operation: "listPlants", status: 200, isBreak: false });
+    expect(service.responses.at(-1)).toMatchObject({ operation: "listPlants", status: 200, isAborted: false });
   });
 
   describe("health", () => {

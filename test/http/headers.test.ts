@@ -102,7 +102,7 @@ describe("a script of another web site", () => {
       "access-control-max-age": "86400",
     });
     expect([hasVary(reply.headers), reply.headers.get("x-content-type-options")]).toEqual([true, "nosniff"]);
-    expect(service.answers.at(-1)).toMatchObject({ operation: "preflight", status: 204, error: undefined });
+    expect(service.responses.at(-1)).toMatchObject({ operation: "preflight", status: 204, error: undefined });
   });
 
   it.each(STRANGERS)("is told 405 and nothing else when its origin is %p", async (origin) => {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, mock, spyOn } from "bun:test";
 import { BlockList } from "node:net";
 import { mintSecret } from "../../src/domain/token.ts";
-import type { GateOptions } from "../../src/http/auth.ts";
+import type { AuthorizerOptions } from "../../src/http/auth.ts";
 import { clientAddress, networkOf } from "../../src/http/client-address.ts";
 import { RateLimiter } from "../../src/http/rate-limit.ts";
 import { Api, type Reply } from "../support/api.ts";
@@ -14,8 +14,8 @@ afterEach(async () => {
   services = [];
 });
 
-async function start(gate: Partial<GateOptions>): Promise<{ service: Service; api: Api }> {
-  const service = await startService({ server: gate });
+async function start(server: Partial<AuthorizerOptions>): Promise<{ service: Service; api: Api }> {
+  const service = await startService({ server });
   services.push(service);
   return { service, api: await Api.of(service) };
 }

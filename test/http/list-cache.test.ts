@@ -1,7 +1,7 @@
 import { describe, expect, it } from "bun:test";
 import { ListCache } from "../../src/http/list-cache.ts";
 
-const answered = (revision: number, body = "[]") => ({ revision, body, headers: {} });
+const answered = (version: number, body = "[]") => ({ version, body, headers: {} });
 
 /** Asks for a list as often as it takes to have its body kept. */
 function keep(cache: ListCache, owner: string, url: string, body?: string): void {
@@ -9,7 +9,7 @@ function keep(cache: ListCache, owner: string, url: string, body?: string): void
 }
 
 describe("the cache of list bodies", () => {
-  it("forgets a body when the revision is another", () => {
+  it("forgets a body when the version is another", () => {
     const cache = new ListCache();
     keep(cache, "a", "/plants");
     expect(cache.get("a", "/plants", 2)).toBeUndefined();

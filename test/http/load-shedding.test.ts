@@ -210,10 +210,10 @@ describe("a server with 1,500 busy connections", () => {
     );
     const responsesByTick: number[] = [];
     let sent = 0;
-    while (service.answers.length < 40_000) {
+    while (service.responses.length < 40_000) {
       await new Promise((resolve) => setImmediate(resolve));
-      responsesByTick.push(service.answers.length - sent);
-      sent = service.answers.length;
+      responsesByTick.push(service.responses.length - sent);
+      sent = service.responses.length;
     }
     clients.kill();
     await clients.exited;

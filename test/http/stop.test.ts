@@ -23,7 +23,7 @@ const startServer = (onRequest = () => {}) =>
       },
     ],
     authenticator: { authenticate: () => undefined },
-    onAnswer: () => {},
+    onResponse: () => {},
   });
 
 const openConnections = ({ url }: HttpServer, count: number) =>

@@ -68,9 +68,9 @@ describe("large lists that clients do not read", () => {
     const stalled: Socket[] = [];
     do {
       stalled.push(stall(service.port, path, token));
-      await until(() => service.answers.length === stalled.length);
-    } while (service.answers.at(-1)?.status === 200);
-    expect(service.answers.at(-1)).toMatchObject({ status: 503, error: { code: "unavailable" } });
+      await until(() => service.responses.length === stalled.length);
+    } while (service.responses.at(-1)?.status === 200);
+    expect(service.responses.at(-1)).toMatchObject({ status: 503, error: { code: "unavailable" } });
     expect(service.budget.bytes).toBeLessThanOrEqual(8 * MIB);
     return stalled;
   }
@@ -123,7 +123,7 @@ describe("large lists that clients do not read", () => {
   it("give their memory back when the connection is idle for too long", async () => {
     const { service, token } = await startWithPlants({ server: { idleTimeoutSeconds: 1 } });
     for (const path of ["/plants", "/plants?limit=4000"]) stall(service.port, path, token);
-    await until(() => service.answers.length === 2);
+    await until(() => service.responses.length === 2);
     expect(service.budget.bytes).toBeGreaterThan(0);
     await until(() => service.budget.bytes === 0);
   });
@@ -145,7 +145,7 @@ describe("a list that is being sent when its token ends", () => {
     const token = await service.token({ owner, ...(expiresAt === undefined ? {} : { expiresAt }) });
     const socket = stall(service.port, path, token);
     const closed = new Promise((resolve) => socket.once("close", resolve));
-    await until(() => service.answers.length === 1);
+    await until(() => service.responses.length === 1);
     await end(service, token);
     await service.storage.insertPlant(owner, { id: BigInt(PLANTS), name: "created after that" }, undefined);
     let text = "";
@@ -154,7 +154,7 @@ describe("a list that is being sent when its token ends", () => {
     });
     socket.resume();
     await closed;
-    expect(service.answers.at(-1)).toMatchObject({ isBreak: true, error: { code: "invalid_token" } });
+    expect(service.responses.at(-1)).toMatchObject({ isAborted: true, error: { code: "invalid_token" } });
     return text;
   }
 
@@ -200,7 +200,7 @@ describe("the limit on requests in progress", () => {
       authenticator: {
         authenticate: (secret) => (secret === "good" ? { owner: "ann", scopes: ["plants:read"] } : undefined),
       },
-      onAnswer() {},
+      onResponse() {},
     });
     const open = Array.from({ length: 5 }, () => request(`${server.url}/open`, ""));
     await until(() => held.length === 5);

@@ -7,7 +7,7 @@ import type { NewPlant } from "../../src/domain/plant.ts";
 import { SCOPES, type Scope } from "../../src/domain/token.ts";
 import { routes } from "../../src/http/routes.ts";
 import { SendBudget } from "../../src/http/send-budget.ts";
-import { type Answer, HttpServer, type ServerOptions } from "../../src/http/server.ts";
+import { HttpServer, type ResponseEvent, type ServerOptions } from "../../src/http/server.ts";
 import type { Issuer } from "../../src/issuer.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
@@ -19,8 +19,8 @@ export interface Service {
   readonly port: number;
   readonly storage: Storage;
   readonly tokens: Tokens;
-  /** What was logged of each answer, newest last. */
-  readonly answers: Answer[];
+  /** The events of all responses, newest last. */
+  readonly responses: ResponseEvent[];
   readonly budget: SendBudget;
   /** A token for an owner that nobody else has, unless one is named. */
   token(options?: { owner?: string; scopes?: readonly Scope[]; expiresAt?: number }): Promise<string>;
@@ -82,7 +82,7 @@ export async function startService({
 }: ServiceOptions = {}): Promise<Service> {
   const { storage, remove } = await open();
   const tokens = new Tokens(storage);
-  const answers: Answer[] = [];
+  const responses: ResponseEvent[] = [];
   const budget = new SendBudget(sendBufferBytes, () => server.pendingRequests);
   const server = new HttpServer({
     host: "127.0.0.1",
@@ -92,14 +92,14 @@ export async function startService({
     routes: routes(new App(wrap(storage)), { isDraining: () => false, ping: () => storage.ping() }, budget),
     authenticator: withIssuer(tokens, issuer),
     ...options,
-    onAnswer: (answer) => answers.push(answer),
+    onResponse: (event) => responses.push(event),
   });
   return {
     url: server.url,
     port: Number(new URL(server.url).port),
     storage,
     tokens,
-    answers,
+    responses,
     budget,
     token: ({ owner = newOwner(), scopes = SCOPES, expiresAt } = {}) => tokens.create({ owner, scopes, expiresAt }),
     async stop() {

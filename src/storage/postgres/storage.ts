@@ -121,7 +121,7 @@ class PostgresStorage implements Storage {
   }
 
   /** Unknown, because other processes write too. */
-  revision(): undefined {
+  version(): undefined {
     return undefined;
   }
 

@@ -115,7 +115,7 @@ class SqliteStorage implements Storage {
   }
 
   // No other process writes plants: the server holds the lock.
-  revision(owner: Owner): number {
+  version(owner: Owner): number {
     return this.#revisions.of(owner);
   }
 
