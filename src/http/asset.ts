@@ -1,28 +1,28 @@
 import type { Call } from "./call.ts";
 
-/** Nothing but this server's own files may load, and nobody may frame them. */
+/** Allows only resources from this origin, and no framing. */
 const CONTENT_SECURITY_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Answers a request for one file. */
+/** Handles requests for one file. */
 export type AssetHandler = (call: Call) => Promise<Response>;
 
-/** What is said of an asset besides its type and content. */
+/** Options of {@link asset}. */
 export interface AssetOptions {
-  /** Whether its name changes with its content, so that a client may keep it for ever. */
+  /** Whether the file name contains a content hash, so that clients may cache the file as immutable. */
   readonly isHashed?: boolean;
-  /** More for its `Content-Security-Policy`. */
+  /** Directives to append to the `Content-Security-Policy`, starting with `; `. */
   readonly policy?: string;
 }
 
 interface Content {
-  // Blobs, because all responses share their bytes: of any other body each response holds a copy until it is sent.
+  // All responses share the bytes of a Blob. With any other body, each response holds a copy until it is sent.
   readonly plain: Blob;
   readonly gzipped: Blob;
   readonly hash: string;
 }
 
-/** Serves content that is loaded at the first request for it and kept; clients revalidate it (RFC 9110, 13.1.2). */
+/** Serves content that is loaded on the first request and then kept in memory; clients revalidate it (RFC 9110, 13.1.2). */
 export function asset(
   contentType: string,
   load: () => Promise<string | Uint8Array<ArrayBuffer>>,
@@ -35,18 +35,18 @@ export function asset(
       loading = undefined;
       throw error;
     });
-    const takesGzip = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(request.headers.get("accept-encoding") ?? "");
-    const etag = `"${hash}${takesGzip ? "-gzip" : ""}"`;
+    const acceptsGzip = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(request.headers.get("accept-encoding") ?? "");
+    const etag = `"${hash}${acceptsGzip ? "-gzip" : ""}"`;
     const ifNoneMatch = request.headers.get("if-none-match") ?? "";
-    // An ETag includes its quotes, so it cannot be part of another one. Matches a weak one too (RFC 9110, 13.1.2).
-    const isKnown = ifNoneMatch === "*" || ifNoneMatch.includes(etag);
-    const body = takesGzip ? gzipped : plain;
-    return new Response(isKnown ? null : body, {
-      status: isKnown ? 304 : 200,
+    // A substring match is safe, because an ETag includes its quotes. It also matches weak ETags (RFC 9110, 13.1.2).
+    const isUnchanged = ifNoneMatch === "*" || ifNoneMatch.includes(etag);
+    const body = acceptsGzip ? gzipped : plain;
+    return new Response(isUnchanged ? null : body, {
+      status: isUnchanged ? 304 : 200,
       headers: {
         ...headers,
         "Content-Type": contentType,
-        ...(takesGzip && !isKnown ? { "Content-Encoding": "gzip" } : {}),
+        ...(acceptsGzip && !isUnchanged ? { "Content-Encoding": "gzip" } : {}),
         "Content-Security-Policy": CONTENT_SECURITY_POLICY + policy,
         "Referrer-Policy": "no-referrer",
         "Cross-Origin-Opener-Policy": "same-origin",

@@ -8,51 +8,52 @@ import { type Quota, RateLimiter } from "./rate-limit.ts";
 
 const CHALLENGE = 'Bearer realm="plantstore"';
 /**
- * A header that stood twice comes joined with a comma and a space (RFC 9110, 5.3). After a bearer token that can only be
- * a second credential; other schemes use commas themselves.
+ * Matches two credentials: repeated headers arrive joined with a comma and a space (RFC 9110, 5.3). After a bearer token,
+ * that can only be a second credential. Other schemes contain commas themselves.
  */
 const SECOND_CREDENTIAL = /^\s*,|^bearer\b.*,(?:\s|$)|,\s*[\w!#$%&'*.^`|~+-]+ +[^\s=,]/i;
 
-// Refusals are made once, and returned, not thrown: a flood of bad tokens then pays for no error, no stack and no way
-// back through it, which is a tenth of what each costs (measured 2026-11).
+// These errors are created once and returned instead of thrown. Creating, throwing and catching one for each request
+// would be a tenth of the cost of rejecting an invalid token (measured 2026-11).
 const NO_TOKEN = new HttpError("unauthenticated", "send a token: Authorization: Bearer plt_...", {
   "WWW-Authenticate": CHALLENGE,
 });
-const INVALID_TOKEN = refusal(
+const INVALID_TOKEN = challenge(
   "invalid_token",
   "the token is malformed, unknown, expired or revoked",
   'error="invalid_token"',
 );
-const TWO_CREDENTIALS = refusal(
+const MULTIPLE_CREDENTIALS = challenge(
   "multiple_credentials",
   "send one Authorization header with one credential",
   'error="invalid_request"',
 );
 
-/** Tells which secrets are good. */
+/** Verifies bearer tokens. */
 export interface Authenticator {
   /**
-   * What a secret gives access to; `undefined` when it is none. A promise only when something else has to be asked.
+   * Returns the access that a secret grants, or `undefined` when it is not a valid token. Returns a promise only when it
+   * needs I/O.
    * @throws AppError `unavailable`
    */
   authenticate(secret: string): Access | undefined | Promise<Access | undefined>;
 }
 
-/** Who may come in, and how often. */
+/** Options of {@link Authorizer}. */
 export interface AuthorizerOptions {
   readonly authenticator: Authenticator;
-  /** For the requests of one token. */
+  /** The rate limit for requests per token. */
   readonly requestQuota?: Quota | undefined;
-  /** For the invalid tokens of one address. */
+  /** The rate limit for invalid tokens per client address. */
   readonly failureQuota?: Quota | undefined;
-  /** Whose `X-Forwarded-For` is believed. */
+  /** Trusted proxies: the addresses whose `X-Forwarded-For` is used. */
   readonly proxies?: BlockList | undefined;
 }
 
-/** What a token gives access to, or why it opens nothing. */
+/** The access that a token grants, or the error to respond with. */
 export type AuthResult = Access | AppError;
 
-/** Lets requests in. Comes before anything else about a request. */
+/** Authenticates and authorizes requests, and applies the rate limits. Runs before every other check of a request. */
 export class Authorizer {
   readonly #authenticator: Authenticator;
   readonly #proxies: BlockList | undefined;
@@ -60,7 +61,7 @@ export class Authorizer {
   readonly #failures: RateLimiter | undefined;
   readonly #peerAddress: (request: Request) => string;
 
-  /** `peerAddress` tells the address at the other end of a request's connection. */
+  /** `peerAddress` returns the remote address of a request's connection. */
   constructor(options: AuthorizerOptions, peerAddress: (request: Request) => string) {
     this.#authenticator = options.authenticator;
     this.#proxies = options.proxies;
@@ -74,9 +75,9 @@ export class Authorizer {
   }
 
   /**
-   * Lets a request in when its bearer token has the scope (RFC 6750), else returns `unauthenticated`, `invalid_token`,
-   * `insufficient_scope`, `multiple_credentials` or `too_many_requests`. `nowMs` is the time of `performance.now()`. A
-   * promise only when something else has to be asked.
+   * Returns the access of a request whose bearer token has the scope (RFC 6750). Otherwise returns `unauthenticated`,
+   * `invalid_token`, `insufficient_scope`, `multiple_credentials` or `too_many_requests`. `nowMs` is the time of
+   * `performance.now()`. Returns a promise only when authentication needs I/O.
    * @throws AppError `unavailable`
    */
   authorize(request: Request, scope: Scope, nowMs: number): AuthResult | Promise<AuthResult> {
@@ -84,12 +85,12 @@ export class Authorizer {
     if (typeof secret !== "string") return secret;
     const access = this.#authenticator.authenticate(secret);
     return access instanceof Promise
-      ? access.then((found) => this.#check(found, request, scope, nowMs))
+      ? access.then((granted) => this.#check(granted, request, scope, nowMs))
       : this.#check(access, request, scope, nowMs);
   }
 
   /**
-   * Checks again that a request's token acts for `owner` with `scope`, without counting the request.
+   * Checks again that a request's token acts for `owner` with `scope`. Does not count toward the rate limit.
    * @throws AppError `invalid_token`, `unavailable`
    */
   async recheck(request: Request, owner: Owner, scope: Scope): Promise<void> {
@@ -100,29 +101,29 @@ export class Authorizer {
 
   #check(access: Access | undefined, request: Request, scope: Scope, nowMs: number): AuthResult {
     if (access === undefined) return this.#countFailure(request, nowMs) ?? INVALID_TOKEN;
-    // A token of an identity provider is soon followed by the next one: what it is counted by is its owner.
-    const tooMany = this.#requests?.take(access.digest ?? access.owner, nowMs);
-    if (tooMany !== undefined) return tooMany;
+    // Tokens of an identity provider are short-lived, so their requests are counted per owner.
+    const limitError = this.#requests?.take(access.digest ?? access.owner, nowMs);
+    if (limitError !== undefined) return limitError;
     if (access.scopes.includes(scope)) return access;
-    const message = `this needs a token with the scope ${scope}`;
-    return refusal("insufficient_scope", message, `error="insufficient_scope", scope="${scope}"`);
+    const message = `the token must have the scope ${scope}`;
+    return challenge("insufficient_scope", message, `error="insufficient_scope", scope="${scope}"`);
   }
 
-  /** Only what is refused is counted by address, and only now: no good token ever waits for another's bad ones. */
+  /** Counts an invalid token for its address. Valid tokens never check this limit, so they work during an attack. */
   #countFailure(request: Request, nowMs: number): HttpError | undefined {
     return this.#failures?.take(networkOf(clientAddress(request, this.#peerAddress(request), this.#proxies)), nowMs);
   }
 }
 
-/** The secret in an `Authorization: Bearer` header; the scheme is case-insensitive. */
+/** Returns the secret of an `Authorization: Bearer` header, or the error. The scheme is case-insensitive. */
 function bearerSecret(authorization: string | null): string | HttpError {
   if (authorization === null) return NO_TOKEN;
-  // The tokens of identity providers are long: they are looked through once for a comma, and not again.
-  if (authorization.includes(",") && SECOND_CREDENTIAL.test(authorization)) return TWO_CREDENTIALS;
+  // Tokens of identity providers are long, so the expression runs only when there is a comma.
+  if (authorization.includes(",") && SECOND_CREDENTIAL.test(authorization)) return MULTIPLE_CREDENTIALS;
   const scheme = /^bearer(?: +|$)/i.exec(authorization);
   return scheme === null ? NO_TOKEN : authorization.slice(scheme[0].length);
 }
 
-function refusal(code: HttpError["code"], message: string, reason: string): HttpError {
+function challenge(code: HttpError["code"], message: string, reason: string): HttpError {
   return new HttpError(code, message, { "WWW-Authenticate": `${CHALLENGE}, ${reason}` });
 }

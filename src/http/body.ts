@@ -2,21 +2,24 @@ import { AppError } from "../domain/error.ts";
 import { parseJsonWithId } from "../domain/json.ts";
 import { HttpError } from "./errors.ts";
 
-/** The largest body that is read. */
+/** Maximum size of a request body. */
 export const MAX_BODY_BYTES = 64 * 1024;
-/** A refused body up to this size is read to its end, so that the client sees the answer; beyond, the line is cut. */
+/** A rejected body up to this size is read to its end, so that the client receives the response; a larger one closes the connection. */
 const MAX_DRAINED_BYTES = 8 * 1024 * 1024;
 
 const CONTENT_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8"))?$/i;
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * The JSON value of a request's body, its `id` exact (see {@link parseJsonWithId}).
+ * Reads the JSON value of a request's body with an exact `id` (see {@link parseJsonWithId}).
  * @throws AppError `unsupported_content_type`, `body_too_large`, `malformed_json`
  */
 export async function readJson(request: Request): Promise<unknown> {
   if (!CONTENT_TYPE.test(request.headers.get("content-type") ?? "")) {
-    throw new AppError("unsupported_content_type", "the Content-Type must be application/json, in UTF-8");
+    throw new AppError(
+      "unsupported_content_type",
+      "Content-Type must be application/json, optionally with charset=utf-8",
+    );
   }
   const declared = request.headers.get("content-length");
   if (declared !== null && Number(declared) > MAX_BODY_BYTES) throw tooLarge(Number(declared));
@@ -25,7 +28,7 @@ export async function readJson(request: Request): Promise<unknown> {
     bytes = declared === null ? await readChunks(request) : await request.bytes();
   } catch (cause) {
     if (cause instanceof AppError) throw cause;
-    throw new AppError("malformed_json", "the body ended before it was whole", { cause });
+    throw new AppError("malformed_json", "the body is incomplete", { cause });
   }
   try {
     return parseJsonWithId(decoder.decode(bytes));
@@ -35,9 +38,9 @@ export async function readJson(request: Request): Promise<unknown> {
 }
 
 /**
- * Reads a body of unknown length (`Transfer-Encoding: chunked`) up to the limits. At most once per event-loop tick:
- * meanwhile the runtime gathers what arrives, so many small chunks cost little more than one large one. Reading
- * a MiB in chunks of 1 byte takes 0.06 s this way and 0.9 s chunk by chunk (measured 2026-11).
+ * Reads a body of unknown length (`Transfer-Encoding: chunked`) up to the limits, at most once per event-loop tick.
+ * Between reads the runtime merges the chunks that arrive, so many small chunks cost little more than one large one.
+ * Reading 1 MiB in chunks of 1 byte takes 0.06 s this way and 0.9 s chunk by chunk (measured 2026-11).
  */
 async function readChunks(request: Request): Promise<Uint8Array> {
   const bytes = new Bun.ArrayBufferSink();
@@ -49,17 +52,18 @@ async function readChunks(request: Request): Promise<Uint8Array> {
     await nextTick();
   }
   if (length > MAX_BODY_BYTES) throw tooLarge(length);
-  if (request.body !== null) await wholeMessage(request);
+  if (request.body !== null) await checkMessageEnd(request);
   return new Uint8Array(bytes.end() as ArrayBuffer);
 }
 
 const nextTick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /**
- * The runtime reads on behind the last chunk after it has handed that over, and hangs up at a trailer or at garbage.
- * @throws Error when it did
+ * Checks that nothing follows the last chunk. The runtime delivers that chunk before it reads on, and aborts the request at
+ * a trailer or at invalid data.
+ * @throws Error when the request was aborted
  */
-async function wholeMessage(request: Request): Promise<void> {
+async function checkMessageEnd(request: Request): Promise<void> {
   await nextTick();
   request.signal.throwIfAborted();
 }

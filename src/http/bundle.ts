@@ -1,8 +1,8 @@
 import { join } from "node:path";
 
-/** One file of the page for people, as it is served. */
+/** One file of the web page, as it is served. */
 export interface PageFile {
-  /** Where it is: `/` the document, `/assets/...` what it loads, with a hash of the content in the name. */
+  /** `/` for the document, `/assets/<name>-<hash>.<ext>` for everything it loads. */
   readonly path: string;
   /** The media type. */
   readonly type: string;
@@ -10,9 +10,9 @@ export interface PageFile {
 }
 
 /**
- * Bundles the page from its sources, which takes a tenth of a second. The one-file program has no sources: its build
- * puts the files in the place of this module (`scripts/build.ts`).
- * @throws AggregateError when the sources do not build
+ * Bundles the page from its sources, which takes 0.1 s. The single-file executable has no sources: its build replaces
+ * this module with the finished files (`scripts/build.ts`).
+ * @throws AggregateError when the build fails
  */
 export async function bundlePage(): Promise<readonly PageFile[]> {
   const naming = "assets/[name]-[hash].[ext]";
@@ -23,7 +23,7 @@ export async function bundlePage(): Promise<readonly PageFile[]> {
     splitting: true,
     publicPath: "/",
     naming: { chunk: naming, asset: naming },
-    plugins: [{ name: "csv in browsers", setup: bringCsvToBrowsers }],
+    plugins: [{ name: "csv in browsers", setup: adaptCsvToBrowsers }],
   });
   return Promise.all(
     outputs.map(async (output) => ({
@@ -34,8 +34,8 @@ export async function bundlePage(): Promise<readonly PageFile[]> {
   );
 }
 
-/** The CSV packages take Buffer for a global, and name the streams that are globals in browsers as a module of Node. */
-function bringCsvToBrowsers(build: Bun.PluginBuilder): void {
+/** The CSV packages expect `Buffer` as a global and import web streams, which are globals in browsers, from Node. */
+function adaptCsvToBrowsers(build: Bun.PluginBuilder): void {
   build.onLoad({ filter: /node_modules\/csv-\w+\/lib\/.*\.js$/ }, async ({ path }) => {
     const code = (await Bun.file(path).text()).replace(/^import .* from "node:stream\/web";/m, "");
     return { loader: "js", contents: `import { Buffer } from "node:buffer"; ${code}` };

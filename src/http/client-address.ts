@@ -1,11 +1,11 @@
 import { type BlockList, isIP } from "node:net";
 
-/** Maximum number of entries of `X-Forwarded-For` that are read, from the last one. */
+/** Maximum number of `X-Forwarded-For` entries that are read, starting with the last. */
 const MAX_FORWARDED = 32;
 
 /**
- * The address that a request comes from: the other end of its connection, unless that is a trusted proxy. Then it is
- * the last one in `X-Forwarded-For` that is none: what stands before it, the client itself may have written.
+ * Returns the address of a request's client. That is the peer of the connection, unless the peer is a trusted proxy. Then it is
+ * the last address in `X-Forwarded-For` that is not a trusted proxy, because the client may have forged the entries before it.
  */
 export function clientAddress(request: Request, peer: string, proxies: BlockList | undefined): string {
   if (proxies === undefined) return peer;
@@ -19,7 +19,7 @@ export function clientAddress(request: Request, peer: string, proxies: BlockList
   return address;
 }
 
-/** What an address is counted as: of IPv6 the first 64 bits, which one client has for itself (RFC 4291, 2.5.4). */
+/** Returns the network that rate limits count: the IPv4 address, or the /64 prefix of an IPv6 address (RFC 4291, 2.5.4). */
 export function networkOf(address: string): string {
   if (!address.includes(":")) return address;
   const [, embedded] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? [];

@@ -1,20 +1,20 @@
 import type { Route } from "./routes.ts";
 
-/** Headers of a response, by name. */
+/** Response headers by name. */
 export type HeaderFields = Readonly<Record<string, string>>;
 
-/** For a browser that has spoken TLS with this host: a year without asking for less (RFC 6797). */
+/** Makes browsers use only HTTPS with this host for a year (RFC 6797). */
 const TRANSPORT_SECURITY = { "Strict-Transport-Security": "max-age=31536000" };
 
-/** What a script may read of a response besides its body. */
-const EXPOSED = "Link, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id";
-const REQUEST_HEADERS = "Authorization, Content-Type, Idempotency-Key, X-Request-Id";
-/** Browsers ask again sooner, each after a time of its own. */
-const PREFLIGHT_SECONDS = 86_400;
+/** Response headers that scripts of other origins may read. */
+const EXPOSED_HEADERS = "Link, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id";
+const ALLOWED_HEADERS = "Authorization, Content-Type, Idempotency-Key, X-Request-Id";
+/** How long browsers may cache a preflight response. Each browser has a lower limit of its own. */
+const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
 
 /**
- * A function that tells which headers every answer to a request has. They are made once: it only chooses. Scripts of
- * the `corsOrigins` may read the answers in a browser.
+ * Returns a function that selects the headers common to all responses. The headers are created once. Browsers let scripts of
+ * the `corsOrigins` read the responses.
  */
 export function commonHeaders(
   corsOrigins: readonly string[] | undefined,
@@ -22,17 +22,17 @@ export function commonHeaders(
 ): (request: Request) => HeaderFields {
   const always = { "X-Content-Type-Options": "nosniff", ...(isTls ? TRANSPORT_SECURITY : {}) };
   if (corsOrigins === undefined) return () => always;
-  const elsewhere: HeaderFields = { ...always, Vary: "Origin" };
+  const otherOrigin: HeaderFields = { ...always, Vary: "Origin" };
   const byOrigin = new Map<string | null, HeaderFields>(
     corsOrigins.map((origin) => [
       origin,
-      { ...elsewhere, "Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": EXPOSED },
+      { ...otherOrigin, "Access-Control-Allow-Origin": origin, "Access-Control-Expose-Headers": EXPOSED_HEADERS },
     ]),
   );
-  return (request) => byOrigin.get(request.headers.get("origin")) ?? elsewhere;
+  return (request) => byOrigin.get(request.headers.get("origin")) ?? otherOrigin;
 }
 
-/** Answers the question that a browser asks before a script's request, for an origin that may make it (Fetch, 3.3.2). */
+/** Returns a route that responds to CORS preflight requests (Fetch standard, 3.3.2). */
 export const preflight = (allowedMethods: string): Omit<Route, "path" | "method"> => ({
   operation: "preflight",
   handle: ({ requestId, headers }) =>
@@ -41,15 +41,15 @@ export const preflight = (allowedMethods: string): Omit<Route, "path" | "method"
       headers: {
         ...headers,
         "Access-Control-Allow-Methods": allowedMethods,
-        "Access-Control-Allow-Headers": REQUEST_HEADERS,
-        "Access-Control-Max-Age": String(PREFLIGHT_SECONDS),
+        "Access-Control-Allow-Headers": ALLOWED_HEADERS,
+        "Access-Control-Max-Age": String(PREFLIGHT_MAX_AGE_SECONDS),
         "Cache-Control": "no-store",
         "X-Request-Id": requestId,
       },
     }),
 });
 
-/** Whether a request is such a question, and its origin may ask it. */
+/** Whether a request is a CORS preflight request from an allowed origin. */
 export const isPreflight = (request: Request, headers: HeaderFields): boolean =>
   request.method === "OPTIONS" &&
   headers["Access-Control-Allow-Origin"] !== undefined &&

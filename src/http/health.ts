@@ -1,20 +1,20 @@
 import { AppError } from "../domain/error.ts";
 import { type Call, jsonResponse } from "./call.ts";
 
-/** What `/readyz` asks: whether this process should be sent requests. */
+/** The checks of `/readyz`. */
 export interface Readiness {
-  /** True from the first stop signal on. */
+  /** Whether a shutdown has begun. */
   isDraining(): boolean;
-  /** Rejects when the database does not answer. */
+  /** Rejects when the database does not respond. */
   ping(): Promise<void>;
 }
 
-/** `GET /livez`: the process answers; touches nothing else. */
+/** `GET /livez`: the liveness probe. It checks only that the process responds. */
 export const livez = (call: Call): Response => jsonResponse(call, 200, '{"status":"live"}');
 
-/** `GET /readyz`: the database answers and the process is not on its way out. */
+/** `GET /readyz`: the readiness probe. It succeeds when the database responds and the process is not draining. */
 export async function readyz(readiness: Readiness, call: Call): Promise<Response> {
-  if (readiness.isDraining()) throw new AppError("unavailable", "the server is stopping: use another");
+  if (readiness.isDraining()) throw new AppError("unavailable", "the server is shutting down: try another server");
   await readiness.ping();
   return jsonResponse(call, 200, '{"status":"ready"}');
 }
