@@ -1,17 +1,17 @@
 import type { Owner } from "../domain/plant.ts";
 
-/** Characters of all answers together; beyond, everything is forgotten. */
+/** Maximum total characters cached; the cache is cleared when exceeded. */
 const MAX_CHARACTERS = 2 * 1024 * 1024;
-/** What an answer counts for besides its own characters: most of them are short, and none is smaller in memory. */
-const CHARACTERS_PER_ANSWER = 512;
-/** A longer body is sooner built again than it pushes out a thousand others. */
+/** Fixed overhead counted for each entry, about its minimum size in memory. */
+const ENTRY_OVERHEAD_CHARACTERS = 512;
+/** Longer bodies are not cached, because one of them would displace many short ones. */
 const MAX_BODY_CHARACTERS = 64 * 1024;
 
-/** Lists that were asked for once, remembered by a checksum, as many as there can be answers; beyond, none is known. */
-const MAX_ASKED_ONCE = 4_096;
+/** Maximum number of checksums of lists that were requested once; the set is cleared when full. */
+const MAX_REQUESTED_ONCE = 4_096;
 
-/** A list as it was answered. */
-interface Answered {
+/** A cached response to a list request. */
+interface CachedList {
   readonly version: number;
   readonly body: string;
   readonly headers: Record<string, string>;
@@ -23,43 +23,43 @@ interface Answered {
  * cached when its list is built for the second time: a client that pages through all plants requests each page once.
  */
 export class ListCache {
-  readonly #answers = new Map<string, Answered>();
-  readonly #askedOnce = new Set<number>();
+  readonly #lists = new Map<string, CachedList>();
+  readonly #requestedOnce = new Set<number>();
   #characters = 0;
 
-  get(owner: Owner, url: string, version: number): Answered | undefined {
-    const answered = this.#answers.get(keyOf(owner, url));
-    return answered?.version === version ? answered : undefined;
+  get(owner: Owner, url: string, version: number): CachedList | undefined {
+    const list = this.#lists.get(keyOf(owner, url));
+    return list?.version === version ? list : undefined;
   }
 
   /** The caller must read `version` before the plants: a commit in between then makes the entry unusable. */
-  set(owner: Owner, url: string, answered: Answered): void {
-    if (answered.body.length > MAX_BODY_CHARACTERS) return;
+  set(owner: Owner, url: string, list: CachedList): void {
+    if (list.body.length > MAX_BODY_CHARACTERS) return;
     const key = keyOf(owner, url);
-    const known = this.#answers.get(key);
-    if (known === undefined && !this.#wasAskedBefore(key)) return;
-    this.#characters += sizeOf(key, answered) - sizeOf(key, known);
+    const previous = this.#lists.get(key);
+    if (previous === undefined && !this.#wasRequestedBefore(key)) return;
+    this.#characters += sizeOf(key, list) - sizeOf(key, previous);
     if (this.#characters > MAX_CHARACTERS) {
-      this.#answers.clear();
-      this.#characters = sizeOf(key, answered);
+      this.#lists.clear();
+      this.#characters = sizeOf(key, list);
     }
-    this.#answers.set(key, answered);
+    this.#lists.set(key, list);
   }
 
-  /** Two lists of one checksum do no harm: a body is then kept a time too early. */
-  #wasAskedBefore(key: string): boolean {
+  /** A checksum collision is harmless: a body is then cached one request early. */
+  #wasRequestedBefore(key: string): boolean {
     const checksum = Bun.hash.crc32(key);
-    if (this.#askedOnce.delete(checksum)) return true;
-    if (this.#askedOnce.size === MAX_ASKED_ONCE) this.#askedOnce.clear();
-    this.#askedOnce.add(checksum);
+    if (this.#requestedOnce.delete(checksum)) return true;
+    if (this.#requestedOnce.size === MAX_REQUESTED_ONCE) this.#requestedOnce.clear();
+    this.#requestedOnce.add(checksum);
     return false;
   }
 }
 
-/** Unambiguous: no URL has a line feed in it. */
+/** The key is unambiguous, because URLs contain no line feed. */
 const keyOf = (owner: Owner, url: string): string => `${url}\n${owner}`;
 
-const sizeOf = (key: string, answered: Answered | undefined): number =>
-  answered === undefined
+const sizeOf = (key: string, list: CachedList | undefined): number =>
+  list === undefined
     ? 0
-    : CHARACTERS_PER_ANSWER + key.length + answered.body.length + (answered.headers["Link"]?.length ?? 0);
+    : ENTRY_OVERHEAD_CHARACTERS + key.length + list.body.length + (list.headers["Link"]?.length ?? 0);

@@ -4,10 +4,10 @@ import { DEFAULT_FIELDS, type Field, type ListQuery } from "../domain/page.ts";
 import type { NewPlant, Owner, PlantId } from "../domain/plant.ts";
 import { type ListScheduler, MAX_CHUNK_LENGTH } from "./list-scheduler.ts";
 
-/** The largest chunk, in UTF-8 bytes, unless a single plant is larger. */
+/** Maximum size of a chunk in UTF-8 bytes, unless a single plant is larger. */
 export const MAX_CHUNK_BYTES = 64 * 1024;
 
-/** Reads a list as JSON, chunk by chunk. Between two chunks it holds neither plants nor a transaction. */
+/** Reads a list as JSON, chunk by chunk. It holds no plants and no transaction between chunks. */
 export class ListReader {
   readonly #app: App;
   readonly #scheduler: ListScheduler;
@@ -15,8 +15,8 @@ export class ListReader {
   readonly #query: ListQuery;
   #count = 0;
   #remaining: number;
-  /** Plants that fitted into the last chunk, when not all that were read did. */
-  #fitting = Number.POSITIVE_INFINITY;
+  /** Limit from the last chunk that was cut at `MAX_CHUNK_BYTES`: its length, doubled with each complete chunk since. */
+  #maxLength = Number.POSITIVE_INFINITY;
   #chunks = 0;
   #next: PlantId | undefined;
 
@@ -29,12 +29,12 @@ export class ListReader {
     this.#next = query.after;
   }
 
-  /** Plants that were read. */
+  /** Number of plants read so far. */
   get count(): number {
     return this.#count;
   }
 
-  /** Plants that the limit still allows; infinite without a limit. */
+  /** Number of plants left before the limit; `Infinity` without a limit. */
   get remaining(): number {
     return this.#remaining;
   }
@@ -44,13 +44,13 @@ export class ListReader {
     return this.#next;
   }
 
-  /** Whether the list has ended, by its limit or because no plant remains. */
+  /** Whether the list has ended: the limit is reached or no plant remains. */
   get isComplete(): boolean {
     return this.#chunks > 0 && (this.#remaining === 0 || this.#next === undefined);
   }
 
   /**
-   * Reads the next chunk: plants as JSON objects, separated by commas. Later chunks wait for the scheduler.
+   * Reads the next chunk: plants as JSON objects, separated by commas. Every chunk but the first waits for the scheduler.
    * @throws AppError `unavailable`
    */
   async read(): Promise<string> {
@@ -58,7 +58,7 @@ export class ListReader {
     this.#chunks++;
     const { fields = DEFAULT_FIELDS, tag } = this.#query;
     const chunkLength = this.#query.limit === undefined ? this.#scheduler.streamChunkLength : MAX_CHUNK_LENGTH;
-    const limit = Math.min(this.#remaining, chunkLength, this.#fitting);
+    const limit = Math.min(this.#remaining, chunkLength, this.#maxLength);
     const { plants, next } = await this.#app.listPage(this.#owner, { after: this.#next, tag }, limit);
     let length = plants.length;
     let text = writePlants(plants, fields);
@@ -66,22 +66,22 @@ export class ListReader {
       length = Math.floor(length / 2);
       text = writePlants(plants.slice(0, length), fields);
     }
-    const isWhole = length === plants.length;
-    this.#fitting = isWhole ? 2 * this.#fitting : length;
+    const isWithinLimit = length === plants.length;
+    this.#maxLength = isWithinLimit ? 2 * this.#maxLength : length;
     this.#count += length;
     this.#remaining -= length;
-    this.#next = isWhole ? next : plants[length - 1]?.id;
+    this.#next = isWithinLimit ? next : plants[length - 1]?.id;
     return text;
   }
 }
 
-/** Plants as JSON objects with these fields, separated by commas. */
+/** Writes plants as JSON objects with these fields, separated by commas. */
 function writePlants(plants: readonly NewPlant[], fields: readonly Field[]): string {
   const [hasId, hasName, hasTag] = [fields.includes("id"), fields.includes("name"), fields.includes("tag")];
-  const shown = plants.map(({ id, name, tag }) => ({
+  const objects = plants.map(({ id, name, tag }) => ({
     id: hasId ? toJsonNumber(id) : undefined,
     name: hasName ? name : undefined,
     tag: hasTag ? tag : undefined,
   }));
-  return JSON.stringify(shown).slice(1, -1);
+  return JSON.stringify(objects).slice(1, -1);
 }

@@ -5,17 +5,17 @@ import type { ListReader } from "./list-reader.ts";
 import { withParameter } from "./query.ts";
 import type { Reservation, SendBudget } from "./send-budget.ts";
 
-/** A page with a limit is in memory as a whole, because its `Link` header precedes its body, and ends early at this size. */
+/** Size at which a page with a limit ends early. Such a page is complete in memory, because its `Link` header precedes its body. */
 const MAX_PAGE_BYTES = 2 * 1024 * 1024;
 
-/** Sends a list that is in memory as a whole: at once when it is small, else as its client reads it. */
+/** Sends a list that is complete in memory: at once if it is small, otherwise as the client reads it. */
 export function sendList(call: Call, budget: SendBudget, body: string, headers: HeaderFields): Response {
   const length = Buffer.byteLength(body);
   if (budget.isSmall(length)) return jsonResponse(call, 200, body, headers);
   return sendParts(call, budget.reserve(call.owner, length), [Buffer.from(body)], headers);
 }
 
-/** Streams a list without a limit, of which the first chunk was read. */
+/** Streams a list without a limit. `first` is its first chunk. */
 export function streamList(call: Call, budget: SendBudget, reader: ListReader, first: string): Response {
   let chunk = Buffer.from(`[${first}`);
   const reservation = budget.reserve(call.owner, chunk.length);
@@ -37,11 +37,11 @@ export function streamList(call: Call, budget: SendBudget, reader: ListReader, f
   );
 }
 
-/** Reads a page with a limit to its end, of which the first chunk was read, and sends it as its client reads it. */
+/** Reads the rest of a page with a limit, then sends it as the client reads it. `first` is its first chunk. */
 export async function sendPage(call: Call, budget: SendBudget, reader: ListReader, first: string): Promise<Response> {
   const parts = [Buffer.from(`[${first}`)];
   let length = (parts[0] as Buffer).length;
-  // Reserved before the rest is read: a page that is refused later has read it in vain.
+  // The reservation precedes the reads, so that a rejected page costs no more of them.
   const expected = Math.min(MAX_PAGE_BYTES, length * (1 + reader.remaining / reader.count));
   const reservation = budget.reserve(call.owner, Math.ceil(expected));
   try {
@@ -59,17 +59,17 @@ export async function sendPage(call: Call, budget: SendBudget, reader: ListReade
   }
 }
 
-/** The next chunk behind the others. It is empty when what remained was deleted meanwhile. */
+/** Reads a later chunk, with a leading comma. Returns an empty string if the remaining plants were deleted meanwhile. */
 async function readMore(reader: ListReader): Promise<string> {
   const text = await reader.read();
   return text === "" ? "" : `,${text}`;
 }
 
-/** The header that leads to the next page (RFC 8288), relative so that it holds behind any proxy; none without one. */
+/** Returns the `Link` header of the next page (RFC 8288), if there is one. The URL is relative, so it works behind any proxy. */
 export const linkTo = (url: string, after: PlantId | undefined): Record<string, string> =>
   after === undefined ? {} : { Link: `</plants?${withParameter(url, "after", String(after))}>; rel="next"` };
 
-/** Sends parts in memory one by one; what was sent leaves the reservation. */
+/** Sends parts one by one and shrinks the reservation by each part sent. */
 function sendParts(call: Call, reservation: Reservation, parts: Buffer[], headers: HeaderFields): Response {
   let length = parts.reduce((sum, part) => sum + part.length, 0);
   let sent = 0;
@@ -84,36 +84,36 @@ function sendParts(call: Call, reservation: Reservation, parts: Buffer[], header
 }
 
 /**
- * A body that asks for its next part when the client has room for it, `undefined` at the end. Before each part the token
- * is checked again, so that a list ends when its token is revoked or expires.
+ * Creates a body that calls `next` when the client is ready for another part. `next` resolves with `undefined` at the end.
+ * The token is checked again before each part, so that a list is aborted when its token is revoked or expires.
  */
 function stream(
   call: Call,
   reservation: Reservation,
   next: () => Promise<Uint8Array | undefined>,
 ): ReadableStream<Uint8Array> {
-  let hasLeft = false;
+  let isCancelled = false;
   const source: UnderlyingDefaultSource<Uint8Array> = {
     async pull(controller) {
       try {
         await call.recheck();
         const part = await next();
-        if (hasLeft) return;
+        if (isCancelled) return;
         if (part !== undefined) return controller.enqueue(part);
         reservation.release();
         controller.close();
       } catch (error) {
         reservation.release();
-        // The status was sent: breaking the connection is the only way to say that the list is incomplete.
+        // The status is already sent, so closing the connection is the only way to signal an incomplete list.
         call.onAbort(error);
         controller.error(error);
       }
     },
     cancel() {
-      hasLeft = true;
+      isCancelled = true;
       reservation.release();
     },
   };
-  // The runtime would otherwise ask for a part ahead of the client.
+  // With a higher mark, the runtime would buffer a part before the client is ready for it.
   return new ReadableStream(source, { highWaterMark: 0 });
 }

@@ -1,17 +1,17 @@
-/** Plants that one read of the database takes: half a millisecond of work. */
+/** Maximum number of plants in a chunk: 0.5 ms of work. */
 export const MAX_CHUNK_LENGTH = 500;
-/** A shorter chunk would cost more in overhead than in plants. */
+/** In shorter chunks, the overhead would exceed the cost of the plants. */
 const MIN_CHUNK_LENGTH = 25;
 /**
  * Consecutive chunks of one list before the next list continues. A garbage collection visits every list that has advanced
- * since the last one: with one chunk of each list in rotation, the p99 of other requests beside 333 stalled readers was
- * 3 ms instead of 1 (measured 2026-11). Lists whose database takes longer than an event-loop tick alternate.
+ * since the previous one. With one chunk of each list in rotation and 333 stalled clients, the p99 latency of other requests
+ * was 3 ms instead of 1 ms (measured 2026-11). Lists alternate when a database read takes longer than an event-loop tick.
  */
 const CHUNKS_IN_A_ROW = 20;
 
 /**
- * Lets one long list read one chunk in each tick of the event loop, so that any other request waits for at most one chunk,
- * however many long lists there are.
+ * Allows one chunk of one long list per event-loop tick, so that any other request waits for at most one chunk, regardless of
+ * the number of long lists.
  */
 export class ListScheduler {
   readonly #queue: (() => void)[] = [];
@@ -25,7 +25,7 @@ export class ListScheduler {
     });
   }
 
-  /** Plants that the next chunk of a stream may have. Many streams share the length of one: their chunks are in memory at once. */
+  /** Maximum plants in the next chunk of a stream. Concurrent streams share `MAX_CHUNK_LENGTH`, because all their chunks are in memory. */
   get streamChunkLength(): number {
     return Math.max(MIN_CHUNK_LENGTH, Math.floor(MAX_CHUNK_LENGTH / (1 + this.#queue.length)));
   }

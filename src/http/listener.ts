@@ -10,55 +10,55 @@ type ServeOptions = Parameters<typeof Bun.serve<undefined>>[0] & { readonly host
 type Handlers = Pick<Bun.Serve.Options<undefined>, "routes" | "fetch">;
 
 /**
- * The cipher suites of TLS 1.2: those with forward secrecy and AEAD, as in Mozilla's "intermediate" configuration (5.7).
- * Bun also offers CBC and static RSA otherwise. TLS 1.3 has no other kind.
+ * Cipher suites of TLS 1.2 with forward secrecy and AEAD, as in Mozilla's "intermediate" configuration (5.7). Bun's default
+ * also includes CBC and static RSA. All suites of TLS 1.3 qualify.
  */
 const TLS_1_2_CIPHERS = ["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"]
   .flatMap((cipher) => [`ECDHE-ECDSA-${cipher}`, `ECDHE-RSA-${cipher}`])
   .join(":");
 
-/** Where to listen, and how. */
+/** Options of {@link Listener}. */
 export interface ListenerOptions {
   readonly host: string;
   readonly port: number;
-  /** Whether other processes that say the same may listen on this port too; the kernel spreads the connections. */
+  /** Sets `SO_REUSEPORT`: processes that set it share the port, and the kernel distributes the connections. */
   readonly reusePort: boolean;
-  /** Seconds, at most 255: how long a connection may be idle, a body may take to arrive and a reader may stall. */
+  /** Timeout in seconds, at most 255, for idle connections, for receiving a body, and for clients that stop reading. */
   readonly idleTimeoutSeconds: number;
-  /** Makes it speak TLS, 1.2 or newer, and nothing else. */
+  /** Enables TLS 1.2 and newer, and disables plain HTTP. */
   readonly certificate?: Certificate | undefined;
 }
 
-/** The socket that accepts connections. */
+/** The listening socket. */
 export class Listener {
   readonly #options: ListenerOptions;
   readonly #handlers: Handlers;
   #server: Bun.Server<undefined>;
-  /** Former sockets: they accept no connections, and close when their requests are answered. */
+  /** Replaced sockets: they accept no connections, and close after their last response. */
   readonly #retired = new Set<Bun.Server<undefined>>();
 
-  /** @throws Error when the address cannot be listened on */
+  /** @throws Error when it cannot listen on the address */
   constructor(options: ListenerOptions, handlers: Handlers) {
     const { host, port, reusePort, certificate } = options;
     this.#options = options;
     this.#handlers = handlers;
-    const isAlone = certificate !== undefined && !reusePort;
-    this.#server = this.#listen(isAlone ? findPort(host, port) : port, certificate);
+    const isExclusive = certificate !== undefined && !reusePort;
+    this.#server = this.#listen(isExclusive ? findPort(host, port) : port, certificate);
   }
 
-  /** `http://host:port` or `https://host:port`, with the port that was really taken. */
+  /** `http://host:port` or `https://host:port`, with the actual port. */
   get url(): string {
     return this.#server.url.origin;
   }
 
-  /** Requests that are being answered. */
+  /** Number of requests whose response is not sent completely. */
   get pendingRequests(): number {
     const { pendingRequests } = this.#server;
     if (this.#retired.size === 0) return pendingRequests;
     return [...this.#retired].reduce((sum, server) => sum + server.pendingRequests, pendingRequests);
   }
 
-  /** The address at the other end of a request's connection; empty when it is gone. */
+  /** Returns the remote address of a request's connection, or an empty string if the connection is closed. */
   peerAddress(request: Request): string {
     return this.#server.requestIP(request)?.address ?? "";
   }
@@ -76,13 +76,12 @@ export class Listener {
   }
 
   /**
-   * Once `isQuiet` resolves, takes no new connections; resolves when every request is answered, at the latest after
-   * `deadlineMs`.
+   * Stops accepting connections when `quiescent` resolves. Resolves when all responses are sent, or after `timeoutMs`.
    */
-  async stop(deadlineMs: number, isQuiet: Promise<void>): Promise<void> {
+  async stop(timeoutMs: number, quiescent: Promise<void>): Promise<void> {
     const servers = [this.#server, ...this.#retired];
-    const timer = setTimeout(() => servers.map((server) => server.stop(true)), deadlineMs);
-    await isQuiet;
+    const timer = setTimeout(() => servers.map((server) => server.stop(true)), timeoutMs);
+    await quiescent;
     await Promise.all(servers.map((server) => server.stop()));
     clearTimeout(timer);
   }
@@ -92,11 +91,11 @@ export class Listener {
     const options = {
       hostname: host,
       port,
-      // Explicitly false otherwise: in production mode Bun would share a port that another program uses. With a
-      // certificate the listener shares the port with its own successor.
+      // Explicitly false, because in production mode Bun shares ports by default, also with other programs. With a
+      // certificate, the listener shares the port with its own replacement socket.
       reusePort: reusePort || certificate !== undefined,
       idleTimeout: idleTimeoutSeconds,
-      // The limit for plants is 64 KiB, but the answer to a larger body has the shape of all others (see body.ts).
+      // `body.ts` limits bodies to 64 KiB, with the same error format as all other responses.
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       development: false,
       ...this.#handlers,
@@ -111,18 +110,18 @@ export class Listener {
 }
 
 /**
- * The port that processes may share from now on: `port`, or a free one for 0. Each of them would take a port that
- * another program shares as well; here it is held alone for a moment.
- * @throws Error when the address cannot be listened on
+ * Returns a port for several sockets to share: `port`, or a free one if it is 0. Opens the port exclusively for a moment,
+ * because a shared socket would also open on a port that another program shares.
+ * @throws Error when it cannot listen on the address
  */
 export function findPort(hostname: string, port: number): number {
   const probe = serve({ hostname, port, reusePort: false, fetch: () => new Response() });
-  const found = probe.port as number;
+  const freePort = probe.port as number;
   probe.stop(true);
-  return found;
+  return freePort;
 }
 
-/** `Bun.serve` with an error that names the address; its cause has the system's error code. */
+/** Calls `Bun.serve`. Its errors name the address, and their cause has the system's error code. */
 function serve(options: ServeOptions): Bun.Server<undefined> {
   try {
     return Bun.serve(options);

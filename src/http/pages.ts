@@ -9,10 +9,10 @@ import theme from "../web/theme.css" with { type: "file" };
 import { type AssetHandler, asset } from "./asset.ts";
 import { bundlePage } from "./bundle.ts";
 
-/** The page makes no markup from text, and the browser holds it to that (W3C Trusted Types). */
-const NO_MARKUP_FROM_TEXT = "; require-trusted-types-for 'script'; trusted-types 'none'";
+/** Makes browsers reject HTML and scripts created from strings (W3C Trusted Types). */
+const TRUSTED_TYPES = "; require-trusted-types-for 'script'; trusted-types 'none'";
 
-/** Where each file of the reference page is, by the path it is served at. */
+/** The files of the API reference, by URL path. */
 const REFERENCE: Readonly<Record<string, string>> = {
   "/icon.svg": icon,
   "/docs": String(docsPage),
@@ -23,7 +23,7 @@ const REFERENCE: Readonly<Record<string, string>> = {
   "/docs/swagger-ui-bundle.js": swaggerScript,
 };
 
-/** The pages for people, by path. Nothing on them comes from elsewhere. */
+/** Returns handlers for the web page and the API reference, by path. All their files are local. */
 export function pages(): Readonly<Record<string, AssetHandler>> {
   const page = bundledPage();
   return {
@@ -33,7 +33,7 @@ export function pages(): Readonly<Record<string, AssetHandler>> {
   };
 }
 
-/** Serves the files of the page, which is bundled at the first request for one of them. */
+/** Serves the files of the web page. They are bundled on the first request. */
 function bundledPage(): (path: string, ...call: Parameters<AssetHandler>) => Promise<Response> {
   let bundling: Promise<ReadonlyMap<string, AssetHandler>> | undefined;
   return async (path, call) => {
@@ -43,7 +43,7 @@ function bundledPage(): (path: string, ...call: Parameters<AssetHandler>) => Pro
       throw error;
     });
     const handle = handlers.get(path);
-    if (handle === undefined) throw new AppError("path_not_found", "there is nothing at this path: load / again");
+    if (handle === undefined) throw new AppError("path_not_found", "path not found: reload the page at /");
     return handle(call);
   };
 }
@@ -52,17 +52,17 @@ async function bundledAssets(): Promise<ReadonlyMap<string, AssetHandler>> {
   const files = await bundlePage();
   return new Map(
     files.map(({ path, type, text }) => {
-      const options = path === "/" ? { policy: NO_MARKUP_FROM_TEXT } : { isHashed: true };
+      const options = path === "/" ? { policy: TRUSTED_TYPES } : { isHashed: true };
       return [path, asset(type, async () => text, options)];
     }),
   );
 }
 
-/** A file of the type that its name tells. */
+/** Serves a file with the media type of its extension. */
 function fileAsset(path: string): AssetHandler {
   const file = Bun.file(path);
   return asset(file.type, async () => (path === swaggerStyle ? withoutImages(await file.text()) : file.bytes()));
 }
 
-/** Swagger UI's style sheet carries images in itself, which the policy forbids; the reference page draws its own. */
+/** Removes the `data:` images of Swagger UI's style sheet, which the policy blocks. The reference page has its own icons. */
 const withoutImages = (css: string): string => css.replaceAll(/url\(("?)data:.*?\1\)/gs, "none");

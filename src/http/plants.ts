@@ -19,7 +19,7 @@ export async function createPlant(app: App, call: Call): Promise<Response> {
   return jsonResponse(call, 200, JSON.stringify({ name: plant.name, tag: plant.tag }));
 }
 
-/** What lists need. */
+/** Shared state of all list requests. */
 export interface ListContext {
   readonly app: App;
   readonly cache: ListCache;
@@ -43,7 +43,7 @@ async function readPlants(context: ListContext, call: Call, version: number | un
   const { owner, request } = call;
   const query = parseListQuery(readQuery(request.url, LIST_PARAMETERS, "fields"));
   const reader = new ListReader(app, scheduler, owner, query);
-  // The first chunk is read before the response begins, so that a failing database is reported by a status.
+  // The first chunk is read before the response begins, so that a database error still sets the status.
   const first = await reader.read();
   if (!reader.isComplete) {
     return query.limit === undefined ? streamList(call, budget, reader, first) : sendPage(call, budget, reader, first);
@@ -70,6 +70,6 @@ function readIdempotencyKey(request: Request): string | undefined {
   const key = request.headers.get("idempotency-key");
   if (key === null) return undefined;
   if (isVisibleAscii(key, IDEMPOTENCY_KEY_MAX_LENGTH)) return key;
-  const message = `Idempotency-Key must be 1 to ${IDEMPOTENCY_KEY_MAX_LENGTH} visible ASCII characters, given once`;
+  const message = `Idempotency-Key must be 1 to ${IDEMPOTENCY_KEY_MAX_LENGTH} visible ASCII characters, sent only once`;
   throw new AppError("invalid_parameter", message);
 }

@@ -1,6 +1,6 @@
 import { AppError } from "../domain/error.ts";
 
-/** The part of a URL after the first `?`, still encoded; empty when there is none. */
+/** Returns the encoded query of a URL, or an empty string. */
 const queryOf = (url: string): string => {
   const start = url.indexOf("?");
   return start < 0 ? "" : url.slice(start + 1);
@@ -32,7 +32,7 @@ export function readQuery<Name extends string>(
   return parameters;
 }
 
-/** The query of `url` with one parameter set to `value` and all others as they were, fit to stand in a `Link` header. */
+/** Returns the query of `url` with one parameter set to `value` and all others unchanged, encoded for a `Link` header. */
 export function withParameter(url: string, name: string, value: string): string {
   const others = queryOf(url)
     .split("&")
@@ -40,13 +40,13 @@ export function withParameter(url: string, name: string, value: string): string 
   return [...others, `${name}=${value}`].join("&").replace(/[^\x21\x23-\x3b\x3d\x3f-\x7e]+/g, encodeURIComponent);
 }
 
-/** The name of a pair, its ASCII characters decoded, and its value, still encoded. */
+/** Splits a pair into its name, with ASCII characters decoded, and its encoded value. */
 function split(pair: string): [name: string, value: string] {
   const end = pair.indexOf("=");
   return end < 0 ? [decodeAscii(pair), ""] : [decodeAscii(pair.slice(0, end)), pair.slice(end + 1)];
 }
 
-/** Names of parameters are ASCII. Leaves everything else as it is instead of failing, because exceptions are slow. */
+/** Decodes ASCII characters only: parameter names are ASCII, and invalid UTF-8 would throw, which is slow. */
 const decodeAscii = (text: string): string =>
   text.includes("%") ? text.replace(/%[0-7][0-9a-f]/gi, decodeURIComponent) : text;
 

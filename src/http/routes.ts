@@ -12,18 +12,18 @@ import type { SendBudget } from "./send-budget.ts";
 
 /** One operation on one path. */
 export interface Route {
-  /** Its name, in the metrics too. Those of the API are the `operationId`s of its description. */
+  /** The operation name in metrics, logs and spans. For the API it is the `operationId` of the API description. */
   readonly operation: string;
-  /** `GET` answers `HEAD` too. */
+  /** `GET` also handles `HEAD`. */
   readonly method: "GET" | "POST" | "DELETE";
-  /** As `Bun.serve` writes it: `:id` is a parameter. */
+  /** A path pattern of `Bun.serve`: `:id` is a parameter. */
   readonly path: string;
-  /** The scope that a token must have; without it the path is open to all. */
+  /** The required token scope; a route without one is public. */
   readonly scope?: Scope;
   handle(call: Call): Response | Promise<Response>;
 }
 
-/** The whole interface. */
+/** Returns all routes of the main listener. */
 export function routes(app: App, readiness: Readiness, budget: SendBudget): readonly Route[] {
   const lists = { app, cache: new ListCache(), budget, scheduler: new ListScheduler() };
   const description = asset("application/json", async () => describeApi());
@@ -58,7 +58,7 @@ export function routes(app: App, readiness: Readiness, budget: SendBudget): read
   ];
 }
 
-/** What the admin listener serves. */
+/** Returns the route of the admin listener. */
 export const metricsRoute = (metrics: { readonly contentType: string; text(): Promise<string> }): Route => ({
   operation: "metrics",
   method: "GET",

@@ -1,28 +1,28 @@
 import { AppError } from "../domain/error.ts";
 import type { Owner } from "../domain/plant.ts";
 
-/** The least that a body counts for: the size of its stream in memory. It bounds the number of streams. */
+/** Minimum reservation: the size of a stream object in memory. It bounds the number of streams. */
 const MIN_RESERVATION_BYTES = 16 * 1024;
-/** A larger body never leaves without a reservation. */
-const MAX_PLAIN_BYTES = 64 * 1024;
+/** Larger bodies always need a reservation. */
+const MAX_UNRESERVED_BYTES = 64 * 1024;
 
-/** Bytes of one response that wait in this process until its client reads them. */
+/** Reserved memory for the unread bytes of one response. */
 export interface Reservation {
   /**
-   * Adds bytes.
-   * @throws AppError `unavailable` when the budget is used up; the reservation stays as it was
+   * Adds bytes to the reservation.
+   * @throws AppError `unavailable` when the budget is exhausted; the reservation is unchanged
    */
   grow(bytes: number): void;
-  /** Sets the number of bytes, for a body that streams in chunks of bounded size. */
+  /** Sets the size of the reservation without a check, for a body that streams in chunks of bounded size. */
   resize(bytes: number): void;
-  /** Gives all of it back. May be called twice. */
+  /** Releases the reservation. Further calls have no effect. */
   release(): void;
 }
 
 /**
- * The budget of this process for response bodies that clients have not read yet. When it is used up, new large responses
- * are refused with 503, and small ones go on. An owner can use no more than it leaves free: alone half of the budget, as one
- * of two a third, so that there is always room for another.
+ * The memory budget of this process for response bodies that clients have not read yet. When it is exhausted, new large
+ * responses get a 503, and small ones are still sent. An owner can use at most as much as remains free: half of the budget if
+ * it is the only one, a third if there are two. So there is always room for another owner.
  */
 export class SendBudget {
   readonly #limitBytes: number;
@@ -30,28 +30,28 @@ export class SendBudget {
   readonly #bytesByOwner = new Map<Owner, number>();
   #bytes = 0;
 
-  /** `countPending` returns the number of requests whose response has not been sent to its end. */
+  /** `countPending` returns the number of requests whose response is not sent completely. */
   constructor(limitBytes: number, countPending: () => number) {
     this.#limitBytes = limitBytes;
     this.#countPending = countPending;
   }
 
-  /** Bytes that are reserved now. */
+  /** Total bytes reserved. */
   get bytes(): number {
     return this.#bytes;
   }
 
   /**
-   * Whether a body may leave without a reservation: as if every pending request had a body of this size, all of them
-   * must fit into half of the budget.
+   * Whether a body may be sent without a reservation: half of the budget must suffice for a body of this size for every
+   * pending request.
    */
   isSmall(bytes: number): boolean {
-    return bytes <= MAX_PLAIN_BYTES && bytes * this.#countPending() <= this.#limitBytes / 2;
+    return bytes <= MAX_UNRESERVED_BYTES && bytes * this.#countPending() <= this.#limitBytes / 2;
   }
 
   /**
    * Reserves bytes for a response to `owner`.
-   * @throws AppError `unavailable` when the owner's share of the budget is used up
+   * @throws AppError `unavailable` when the owner's share of the budget is exhausted
    */
   reserve(owner: Owner, bytes: number): Reservation {
     let [held, isReleased] = [0, false];
@@ -79,7 +79,7 @@ export class SendBudget {
   #requireRoom(owner: Owner, bytes: number): void {
     const ownBytes = (this.#bytesByOwner.get(owner) ?? 0) + bytes;
     if (ownBytes <= this.#limitBytes - this.#bytes) return;
-    throw new AppError("unavailable", "too many large responses are waiting for their clients to read: try again");
+    throw new AppError("unavailable", "too many unread large responses: read or close them, then try again");
   }
 
   #add(owner: Owner, bytes: number): void {

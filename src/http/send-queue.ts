@@ -2,12 +2,12 @@ import { dlopen } from "bun:ffi";
 import { readdirSync } from "node:fs";
 
 /**
- * Bytes of a response that the kernel takes before they can be sent. By default it takes 4 MiB for each connection
- * (`net.ipv4.tcp_wmem`). A slow reader then seems to stall for minutes, while it works off that queue.
+ * Maximum unsent bytes that the kernel queues for each connection. Its default is 4 MiB (`net.ipv4.tcp_wmem`), so a slow
+ * client would appear stalled for minutes while it reads that queue.
  */
 const MAX_UNSENT_BYTES = 128 * 1024;
 
-/** The numbers of socket(7) and tcp(7) by platform. */
+/** Numeric constants of socket(7) and tcp(7) by platform: `SOL_SOCKET`, `SO_ACCEPTCONN` and `TCP_NOTSENT_LOWAT`. */
 const PLATFORMS: Readonly<Record<string, { libraries: string[]; level: number; isListening: number; limit: number }>> =
   {
     linux: { libraries: ["libc.so.6", "libc.so"], level: 1, isListening: 30, limit: 25 },
@@ -16,9 +16,9 @@ const PLATFORMS: Readonly<Record<string, { libraries: string[]; level: number; i
 const IPPROTO_TCP = 6;
 
 /**
- * Limits the kernel's queue of unsent bytes (TCP_NOTSENT_LOWAT) for all connections that the listening sockets of this
- * process accept from now on: they inherit it. Progress of a reader then shows after 64 KiB, however large the bandwidth
- * or the delay. Without that option, or where the C library is not found, the kernel's default remains.
+ * Limits the kernel's queue of unsent bytes (TCP_NOTSENT_LOWAT). Sets the limit on all listening sockets of this process; new
+ * connections inherit it. The progress of a client then becomes visible after 64 KiB, at any bandwidth and latency. Keeps
+ * the kernel's default where the platform lacks the option or the C library is not found.
  */
 export function limitSendQueues(): void {
   const platform = PLATFORMS[process.platform];
