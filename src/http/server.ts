@@ -11,42 +11,42 @@ import type { Route } from "./routes.ts";
 
 /** The default of {@link ServerOptions.maxRequests}. */
 const MAX_REQUESTS = 10_000;
-/** Turns of the event loop that a stop waits for at most, while requests keep coming in. */
-const MAX_LAST_TURNS = 100;
+/** Maximum number of event-loop ticks that a shutdown waits while requests keep arriving. */
+const MAX_SHUTDOWN_TICKS = 100;
 
-/** Made once: in a flood there is no time for errors and their stacks. */
-const TOO_BUSY = new AppError("unavailable", "the server is busy with too many requests: try again");
+/** Created once, because creating errors with stack traces is too slow under overload. */
+const OVERLOADED = new AppError("unavailable", "the server is overloaded: try again");
 
-/** What a listener needs. */
+/** Options of {@link HttpServer}. */
 export interface ServerOptions extends ListenerOptions, AuthorizerOptions {
   readonly routes: readonly Route[];
   /**
-   * The maximum number of authenticated requests in progress; further ones get 503. Neither requests without a valid token
-   * nor responses that are being sent count. 10,000 by default.
+   * Maximum number of authenticated requests in progress; further ones get a 503. Requests without a valid token and
+   * responses that are being sent do not count. 10,000 by default.
    */
   readonly maxRequests?: number;
-  /** Origins whose scripts may call the API from a browser. */
+  /** Allowed CORS origins. */
   readonly corsOrigins?: readonly string[] | undefined;
-  /** Called for every request once its answer begins, and once more when the answer breaks off. */
+  /** Called for every request when its response begins, and again if the response is aborted by an error. */
   onResponse(event: ResponseEvent): void;
 }
 
-/** What is known of a request. */
+/** A response that has begun or was aborted, for metrics, logs and spans. */
 export interface ResponseEvent {
   readonly call: Call;
-  /** Which route it took: `createPlant`, `livez`...; `none` when there is none for it. */
+  /** The operation of its route, such as `createPlant` or `livez`; `none` if no route matches. */
   readonly operation: string;
   readonly status: number;
-  /** Milliseconds from the first look at the request. */
+  /** Milliseconds since the request was received. */
   readonly durationMs: number;
   readonly error: AppError | undefined;
-  /** Whether the answer had begun, with another status, when the error broke it off. */
+  /** Whether the error aborted the response after it had begun with another status. */
   readonly isAborted: boolean;
 }
 
 type Methods = ReadonlyMap<string, Route>;
 
-/** The HTTP listener: finds the route of each request, lets it in, and turns whatever fails into an answer. */
+/** The HTTP server: routes and authorizes each request, and converts errors to responses. */
 export class HttpServer {
   readonly #options: ServerOptions;
   readonly #listener: Listener;
@@ -57,7 +57,7 @@ export class HttpServer {
   #requestsInProgress = 0;
   #requestCount = 0;
 
-  /** @throws Error when the address cannot be listened on */
+  /** @throws Error when it cannot listen on the address */
   constructor(options: ServerOptions) {
     this.#options = options;
     this.#authorizer = new Authorizer(options, (request) => this.#listener.peerAddress(request));
@@ -68,71 +68,71 @@ export class HttpServer {
       routes: Object.fromEntries(
         [...paths].map(([path, routes]) => {
           const methods: Methods = new Map(routes.map((route) => [route.method, route]));
-          return [path, (request: Bun.BunRequest) => this.#answer(request, methods)];
+          return [path, (request: Bun.BunRequest) => this.#respond(request, methods)];
         }),
       ),
-      fetch: (request) => this.#answer(request as Bun.BunRequest, noMethods),
+      fetch: (request) => this.#respond(request as Bun.BunRequest, noMethods),
     });
   }
 
-  /** `http://host:port` or `https://host:port`, with the port that was really taken. */
+  /** `http://host:port` or `https://host:port`, with the actual port. */
   get url(): string {
     return this.#listener.url;
   }
 
-  /** Requests that are being answered. */
+  /** Number of requests whose response is not sent completely. */
   get pendingRequests(): number {
     return this.#listener.pendingRequests;
   }
 
-  /** Has new connections use another certificate. */
+  /** Uses another certificate for new connections. See {@link Listener.setCertificate}. */
   setCertificate(certificate: Certificate): void {
     this.#listener.setCertificate(certificate);
   }
 
-  /** From now on every answer asks its client to connect again, so that none is left on a connection when it closes. */
+  /** Adds `Connection: close` to all further responses, so that clients move to new connections before the server stops. */
   drain(): void {
     this.#isDraining = true;
   }
 
-  /** Takes no new connections and resolves when every request is answered, at the latest after `deadlineMs`. */
-  async stop(deadlineMs: number): Promise<void> {
-    await this.#listener.stop(deadlineMs, this.#takeLastRequests());
+  /** Stops accepting connections. Resolves when all responses are sent, or after `timeoutMs`. */
+  async stop(timeoutMs: number): Promise<void> {
+    await this.#listener.stop(timeoutMs, this.#readPendingRequests());
   }
 
   /**
-   * Bun closes an idle connection without a look at what has arrived on it, and the kernel drops the connections that
-   * nobody has taken: whoever sent those requests would never know what became of them. So they are read first, until
-   * two turns of the event loop in a row bring none: a turn may begin after its look at the sockets.
+   * Reads the requests that have already arrived. Otherwise they would be lost: Bun closes idle connections without reading
+   * their buffers, and the kernel resets connections that were not accepted. Ends after two consecutive event-loop ticks
+   * without a request, because a tick may have begun after its poll of the sockets.
    */
-  async #takeLastRequests(): Promise<void> {
-    let quietTurns = 0;
-    for (let turn = 0; turn < MAX_LAST_TURNS && quietTurns < 2; turn++) {
+  async #readPendingRequests(): Promise<void> {
+    let quietTicks = 0;
+    for (let tick = 0; tick < MAX_SHUTDOWN_TICKS && quietTicks < 2; tick++) {
       const before = this.#requestCount;
       await new Promise((resolve) => setImmediate(resolve));
-      quietTurns = this.#requestCount === before ? quietTurns + 1 : 0;
+      quietTicks = this.#requestCount === before ? quietTicks + 1 : 0;
     }
   }
 
-  async #answer(request: Bun.BunRequest, methods: Methods): Promise<Response> {
+  async #respond(request: Bun.BunRequest, methods: Methods): Promise<Response> {
     this.#requestCount++;
-    const call = new ServedCall(request, this.#headersOf(request), this.#authorizer, this.#options.onResponse);
+    const call = new ActiveCall(request, this.#headersOf(request), this.#authorizer, this.#options.onResponse);
     this.#loadShedder.count(call.startedMs);
     let response: Response | undefined;
     let error: AppError | undefined;
     try {
-      const route = this.#find(call, methods);
+      const route = this.#findRoute(call, methods);
       call.operation = route.operation;
       if (route.scope !== undefined) {
-        const result = this.#authorize(call, route.scope);
-        const admitted = result instanceof Promise ? await result : result;
-        if (admitted instanceof AppError) error = admitted;
-        else call.grant(admitted.owner, route.scope);
+        const authorizing = this.#authorize(call, route.scope);
+        const result = authorizing instanceof Promise ? await authorizing : authorizing;
+        if (result instanceof AppError) error = result;
+        else call.grant(result.owner, route.scope);
       }
       if (error === undefined) {
         if (call.isAuthenticated) this.#requestsInProgress++;
-        const answer = route.handle(call);
-        response = answer instanceof Promise ? await answer : answer;
+        const handling = route.handle(call);
+        response = handling instanceof Promise ? await handling : handling;
       }
     } catch (thrown) {
       error = toPublicError(thrown);
@@ -145,26 +145,26 @@ export class HttpServer {
     return response;
   }
 
-  #find({ request, headers }: ServedCall, methods: Methods): Pick<Route, "operation" | "scope" | "handle"> {
+  #findRoute({ request, headers }: ActiveCall, methods: Methods): Pick<Route, "operation" | "scope" | "handle"> {
     const { method } = request;
     const route = methods.get(method === "HEAD" ? "GET" : method);
     if (route !== undefined) return route;
-    if (methods.size === 0) throw new AppError("path_not_found", "there is nothing at this path: see /docs");
+    if (methods.size === 0) throw new AppError("path_not_found", "path not found: see /docs");
     const allowed = [...methods.keys()].flatMap((each) => (each === "GET" ? ["GET", "HEAD"] : [each])).join(", ");
     if (isPreflight(request, headers)) return preflight(allowed);
-    throw new HttpError("method_not_allowed", `use ${allowed} here`, { Allow: allowed });
+    throw new HttpError("method_not_allowed", `method not allowed: use ${allowed}`, { Allow: allowed });
   }
 
-  /** Not asked where no token is needed: whoever asks whether the server lives is told so, however busy it is. */
-  #authorize({ request, startedMs }: ServedCall, scope: Scope): AuthResult | Promise<AuthResult> {
+  /** Authorizes a request, or sheds it under overload. Public routes skip this check, so health probes succeed under load. */
+  #authorize({ request, startedMs }: ActiveCall, scope: Scope): AuthResult | Promise<AuthResult> {
     const { maxRequests = MAX_REQUESTS } = this.#options;
-    const isTooBusy = this.#requestsInProgress >= maxRequests || this.#loadShedder.shouldShed(startedMs);
-    return isTooBusy ? TOO_BUSY : this.#authorizer.authorize(request, scope, startedMs);
+    const isOverloaded = this.#requestsInProgress >= maxRequests || this.#loadShedder.shouldShed(startedMs);
+    return isOverloaded ? OVERLOADED : this.#authorizer.authorize(request, scope, startedMs);
   }
 }
 
-/** A call with what is reported of it. */
-class ServedCall implements Call {
+/** A request in progress, with the state that its response events report. */
+class ActiveCall implements Call {
   readonly request: Bun.BunRequest;
   readonly requestId: string;
   readonly headers: HeaderFields;
