@@ -3,13 +3,13 @@ import type { PlantFilter } from "./domain/page.ts";
 import type { NewPlant, Owner, PlantId } from "./domain/plant.ts";
 import type { Storage } from "./storage/storage.ts";
 
-/** Consecutive plants of a list. `next` is the id to continue after; absent when no plant remains. */
+/** Consecutive plants of a list. `next` is the cursor for the next page, absent when no plant remains. */
 export interface Page {
   readonly plants: readonly NewPlant[];
   readonly next?: PlantId;
 }
 
-/** The rules for plants. Every method acts for one owner and sees that owner's plants only. */
+/** The application logic for plants. Every method acts for one owner and accesses only that owner's plants. */
 export class App {
   readonly #storage: Storage;
 
@@ -18,7 +18,7 @@ export class App {
   }
 
   /**
-   * Keeps a new plant; resolves once it is durable. A repeat with the same idempotency key and plant succeeds again.
+   * Creates a plant and resolves when it is durable. A retry with the same idempotency key and plant succeeds again.
    * @throws AppError `duplicate_id`, `unavailable`
    */
   async createPlant(owner: Owner, plant: NewPlant, idempotencyKey: string | undefined): Promise<void> {
@@ -26,27 +26,27 @@ export class App {
     if (outcome === "taken") {
       throw new AppError(
         "duplicate_id",
-        `id ${plant.id} is already in use: choose another, or delete that plant first`,
+        `id ${plant.id} is already in use: use another id, or delete the existing plant`,
       );
     }
   }
 
   /**
-   * Removes a plant; resolves once that is durable.
+   * Deletes a plant and resolves when the deletion is durable.
    * @throws AppError `plant_not_found`, `unavailable`
    */
   async deletePlant(owner: Owner, id: PlantId): Promise<void> {
-    const isRemoved = await this.#storage.removePlant(owner, id);
-    if (!isRemoved) throw new AppError("plant_not_found", `there is no plant with the id ${id}`);
+    const isDeleted = await this.#storage.removePlant(owner, id);
+    if (!isDeleted) throw new AppError("plant_not_found", `no plant has the id ${id}`);
   }
 
-  /** See {@link Storage.version}: while it stays the same, every list of the owner's plants can be served from a cache. */
+  /** Returns the version of the owner's plants for cache validation, or `undefined` (see {@link Storage.version}). */
   version(owner: Owner): number | undefined {
     return this.#storage.version(owner);
   }
 
   /**
-   * Reads at most `limit` plants, in ascending order of id, in one read of the database.
+   * Reads at most `limit` plants in ascending order of id, with one database query.
    * @throws AppError `unavailable`
    */
   async listPage(owner: Owner, filter: PlantFilter, limit: number): Promise<Page> {

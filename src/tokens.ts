@@ -11,14 +11,14 @@ import {
 } from "./domain/token.ts";
 import type { Storage } from "./storage/storage.ts";
 
-/** The maximum age of a cached token: a revocation by another process takes effect within this time. */
+/** Maximum age of a cached token. A revocation by another process takes effect within this time. */
 const MAX_AGE_MS = 500;
-/** The maximum number of cached tokens, and of cached secrets that stand for none; a cache that is full is cleared. */
+/** Maximum number of entries in each of the two caches; a cache is cleared when full. */
 const MAX_CACHED = 10_000;
-/** The maximum number of unfinished look-ups of secrets that are not in the cache of tokens. */
+/** Maximum number of concurrent lookups of secrets that are not in the cache of tokens. */
 const MAX_UNKNOWN_LOOKUPS = 1_024;
 
-/** What a new token may do. `expiresAt` is in epoch milliseconds. */
+/** The properties of a new token. `expiresAt` is in epoch milliseconds. */
 export interface TokenGrant {
   readonly owner: Owner;
   readonly scopes: readonly Scope[];
@@ -26,73 +26,74 @@ export interface TokenGrant {
   readonly expiresAt?: number | undefined;
 }
 
-/** The result of a look-up: `undefined` for a secret that stands for no token. */
-interface Cached {
+/** The result of a lookup; `token` is `undefined` for an unknown secret. */
+interface CacheEntry {
   readonly token: Token | undefined;
   readonly readAtMs: number;
 }
 
-/** The rules for tokens: minting, checking and revoking. A secret leaves this class once, when it is minted. */
+/** Creates, authenticates and revokes tokens. Only the methods that create a token return its secret. */
 export class Tokens {
   readonly #storage: Storage;
-  /** By secret. Two caches, so that a flood of unknown secrets evicts no token of this database. */
-  readonly #known = new Map<string, Cached>();
-  readonly #unknown = new Map<string, Cached>();
+  /** Caches by secret. They are separate, so that a flood of unknown secrets evicts no tokens. */
+  readonly #known = new Map<string, CacheEntry>();
+  readonly #unknown = new Map<string, CacheEntry>();
   #unknownLookups = 0;
-  #uses = new Map<string, number>();
+  /** Times of last use that are not stored yet, by digest. */
+  #lastUses = new Map<string, number>();
   readonly #readClock: () => number;
   #latestMs = 0;
 
-  /** `readClock` tells the time in epoch milliseconds. */
+  /** `readClock` returns the time in epoch milliseconds. */
   constructor(storage: Storage, readClock: () => number = Date.now) {
     this.#storage = storage;
     this.#readClock = readClock;
   }
 
   /**
-   * The token that a secret stands for; `undefined` when it is malformed, unknown, expired or revoked. A promise only
-   * when the database has to be queried.
+   * Returns the token of a secret, or `undefined` if it is malformed, unknown, expired or revoked. Returns a promise only when
+   * it queries the database.
    * @throws AppError `unavailable`
    */
   authenticate(secret: string): Token | undefined | Promise<Token | undefined> {
     const cached = this.#known.get(secret) ?? this.#unknown.get(secret);
     const isFresh = cached !== undefined && performance.now() - cached.readAtMs < MAX_AGE_MS;
-    if (isFresh) return this.#admit(cached.token);
+    if (isFresh) return this.#useIfValid(cached.token);
     if (!isWellFormedSecret(secret)) return undefined;
     return this.#known.has(secret) ? this.#lookUp(secret) : this.#lookUpUnknown(secret);
   }
 
-  /** Mints a token and keeps its digest. */
+  /** Creates a token and returns its secret. Only the digest is stored. */
   async create(grant: TokenGrant): Promise<string> {
     const { secret, token } = mint(grant, this.#readClock());
     await this.#storage.insertToken(token);
     return secret;
   }
 
-  /** Mints a token if the database has none yet; `undefined` when it has. */
+  /** Creates a token if the database has none, and returns its secret; otherwise returns `undefined`. */
   async createFirst(grant: TokenGrant): Promise<string | undefined> {
     const { secret, token } = mint(grant, this.#readClock());
     return (await this.#storage.insertFirstToken(token)) ? secret : undefined;
   }
 
-  /** All tokens, oldest first, revoked and expired ones too. */
+  /** Returns all tokens, oldest first, including revoked and expired ones. */
   list(): Promise<Token[]> {
     return this.#storage.selectTokens();
   }
 
-  /** Revokes the token with this id or this secret; `false` when there is none that still stands. */
+  /** Revokes the token with this id or secret. Returns `false` if there is none or it is already revoked. */
   async revoke(idOrSecret: string): Promise<boolean> {
     const digest = digestSecret(idOrSecret);
     const token = (await this.list()).find((each) => each.digest === digest || tokenId(each) === idOrSecret);
     return token !== undefined && this.#storage.revokeToken(token.digest, this.#readClock());
   }
 
-  /** Writes down when tokens were last used. Meant for a timer: one small write, however many requests there were. */
-  async noteUses(): Promise<void> {
-    if (this.#uses.size === 0) return;
-    const uses = this.#uses;
-    this.#uses = new Map();
-    await this.#storage.noteTokenUses(uses);
+  /** Stores the times of last use in one write. Call it periodically. */
+  async storeLastUses(): Promise<void> {
+    if (this.#lastUses.size === 0) return;
+    const lastUses = this.#lastUses;
+    this.#lastUses = new Map();
+    await this.#storage.noteTokenUses(lastUses);
   }
 
   async #lookUp(secret: string): Promise<Token | undefined> {
@@ -102,13 +103,13 @@ export class Tokens {
     other.delete(secret);
     if (cache.size >= MAX_CACHED) cache.clear();
     cache.set(secret, { token, readAtMs });
-    return this.#admit(token);
+    return this.#useIfValid(token);
   }
 
-  /** Bounded, so that a flood of unknown secrets cannot delay the look-ups of tokens in use. */
+  /** Limits concurrent lookups, so that a flood of unknown secrets cannot delay lookups of tokens in use. */
   async #lookUpUnknown(secret: string): Promise<Token | undefined> {
     if (this.#unknownLookups >= MAX_UNKNOWN_LOOKUPS) {
-      throw new AppError("unavailable", "too many tokens are being looked up: try again");
+      throw new AppError("unavailable", "too many token lookups are pending: try again");
     }
     this.#unknownLookups++;
     try {
@@ -118,14 +119,15 @@ export class Tokens {
     }
   }
 
-  #admit(token: Token | undefined): Token | undefined {
+  /** Returns the token and records its use, or returns `undefined` if it is expired, revoked or unknown. */
+  #useIfValid(token: Token | undefined): Token | undefined {
     const now = this.#now();
     if (token === undefined || !isValid(token, now)) return undefined;
-    this.#uses.set(token.digest, now);
+    this.#lastUses.set(token.digest, now);
     return token;
   }
 
-  /** Never earlier than before: a clock that is set back does not bring an expired token back. */
+  /** Returns a time that never decreases, so that setting the clock back does not revive an expired token. */
   #now(): number {
     this.#latestMs = Math.max(this.#latestMs, this.#readClock());
     return this.#latestMs;

@@ -85,7 +85,7 @@ async function serve(config: ServeConfig, supervisor?: Supervisor): Promise<void
   const authenticator = withIssuer(tokens, issuer);
   const server = listen({ config, storage, authenticator, log, metrics, tracing, certificate, supervisor });
   const backups = new ScheduledBackups(config, log.events, metrics);
-  const noteUses = () => tokens.noteUses().catch((err) => log.events.warn({ err }, "uses of tokens not noted"));
+  const noteUses = () => tokens.storeLastUses().catch((err) => log.events.warn({ err }, "uses of tokens not noted"));
   const noting = setInterval(noteUses, NOTE_USES_EVERY_MS);
   const secret = await tokens.createFirst({ owner: "default", scopes: SCOPES, label: "first token" });
   (supervisor?.announce ?? announce)({ url: server.url, secret });
