@@ -3,42 +3,42 @@ import { AppError } from "./domain/error.ts";
 import { type Access, isPlainText, OWNER_MAX_LENGTH, SCOPES } from "./domain/token.ts";
 import { ALGORITHMS, KeySet } from "./key-set.ts";
 
-/** How far the provider's clock may be from this one. */
+/** Tolerated clock skew between the provider and this server. */
 const CLOCK_TOLERANCE_SECONDS = 10;
-/** In characters; a longer token is refused unread. */
+/** Maximum length of a token in characters. */
 const MAX_LENGTH = 8_192;
-/** How long a verified token is good without being verified again. */
-const REMEMBER_MS = 60_000;
-/** Characters of all remembered tokens; beyond, all are forgotten. */
+/** Maximum time for which a verified token is cached. */
+const CACHE_MS = 60_000;
+/** Maximum total characters of cached tokens; the cache is cleared when exceeded. */
 const MAX_CHARACTERS = 32 * 1024 * 1024;
 
-/** Which identity provider is trusted, and for what. */
+/** Options of {@link Issuer}. */
 export interface IssuerOptions {
-  /** What its tokens must have as `iss`. */
+  /** The required `iss` claim. */
   readonly issuer: string;
-  /** What its tokens must have as `aud`, or among it. */
+  /** The required `aud` claim, or a required element of it. */
   readonly audience: string;
-  /** Where its public keys are. */
+  /** URL of the provider's JWK Set. */
   readonly jwksUrl: string;
-  /** The claim that tells whom a token acts for. */
+  /** The claim that contains the owner's name. */
   readonly ownerClaim: string;
-  /** What goes before that claim in the name of the owner, to tell it from the owners of other tokens. */
+  /** Prefix of the owner's name, which separates these owners from the owners of other tokens. */
   readonly ownerPrefix: string;
   /** Called when the keys cannot be fetched, and not again until a fetch has succeeded. */
   readonly onKeysUnavailable?: (error: AppError) => void;
 }
 
-interface Remembered {
+interface CacheEntry {
   readonly access: Access;
   /** In epoch milliseconds. */
   readonly untilMs: number;
 }
 
-/** Lets in whoever has a token (JWT, RFC 7519) of an identity provider, for the owner and the scopes that it names. */
+/** Authenticates tokens of an identity provider (JWT, RFC 7519), which name the owner and the scopes. */
 export class Issuer {
   readonly #options: IssuerOptions;
   readonly #keys: KeySet;
-  readonly #remembered = new Map<string, Remembered>();
+  readonly #cache = new Map<string, CacheEntry>();
   #characters = 0;
 
   constructor(options: IssuerOptions) {
@@ -52,8 +52,8 @@ export class Issuer {
    * @throws AppError `unavailable` when its key is not cached and cannot be fetched
    */
   authenticate(token: string): Access | undefined | Promise<Access | undefined> {
-    const remembered = this.#remembered.get(token);
-    if (remembered !== undefined && Date.now() < remembered.untilMs) return remembered.access;
+    const cached = this.#cache.get(token);
+    if (cached !== undefined && Date.now() < cached.untilMs) return cached.access;
     return token.length <= MAX_LENGTH && isCompactJws(token) ? this.#authenticate(token) : undefined;
   }
 
@@ -61,7 +61,7 @@ export class Issuer {
     const payload = await this.#verify(token);
     if (payload === undefined) return undefined;
     const access = this.#accessOf(payload);
-    if (access !== undefined) this.#remember(token, access, Number(payload.exp) * 1_000);
+    if (access !== undefined) this.#addToCache(token, access, Number(payload.exp) * 1_000);
     return access;
   }
 
@@ -94,13 +94,13 @@ export class Issuer {
     return { owner, scopes: SCOPES.filter((scope) => Array.isArray(words) && words.includes(scope)) };
   }
 
-  #remember(token: string, access: Access, expiresAtMs: number): void {
-    if (!this.#remembered.has(token)) this.#characters += token.length;
+  #addToCache(token: string, access: Access, expiresAtMs: number): void {
+    if (!this.#cache.has(token)) this.#characters += token.length;
     if (this.#characters > MAX_CHARACTERS) {
-      this.#remembered.clear();
+      this.#cache.clear();
       this.#characters = token.length;
     }
-    this.#remembered.set(token, { access, untilMs: Math.min(expiresAtMs, Date.now() + REMEMBER_MS) });
+    this.#cache.set(token, { access, untilMs: Math.min(expiresAtMs, Date.now() + CACHE_MS) });
   }
 }
 

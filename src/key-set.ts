@@ -26,7 +26,7 @@ const MAX_WAITING = 64;
 /** Created once, so that a flood of unknown keys does not pay for stack traces. */
 const TOO_MANY_WAITING = new AppError(
   "unavailable",
-  "too many requests wait for the identity provider's keys: try again",
+  "too many requests are waiting for the identity provider's keys: try again",
 );
 
 /** Caches the public keys of an identity provider (JWK Set, RFC 7517) and fetches them from its URL when needed. */
@@ -45,7 +45,7 @@ export class KeySet {
   constructor(url: string, onFailure: (error: AppError) => void) {
     this.#url = url;
     this.#onFailure = onFailure;
-    // Withdraws keys on an idle server too, where no request would start a fetch.
+    // Also drops withdrawn keys on an idle server, where no request starts a fetch.
     setInterval(() => this.#refresh(), MAX_AGE_MS).unref();
   }
 

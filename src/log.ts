@@ -1,65 +1,65 @@
 import { writeSync } from "node:fs";
 import { pino } from "pino";
 
-/** A line that is longer is passed on in parts. */
+/** Longer lines are forwarded in parts. */
 const MAX_LINE_LENGTH = 1024 * 1024;
 
-const FLUSH_EVERY_MS = 100;
-/** Lines of requests are written together, at the latest when they are this long. */
-const MAX_GATHERED_LENGTH = 8_192;
-/** The limit on text that could not be written; more is dropped. */
-const MAX_KEPT_BYTES = 1024 * 1024;
+const FLUSH_INTERVAL_MS = 100;
+/** Buffered request lines are flushed when they reach this length. */
+const MAX_BUFFERED_LENGTH = 8_192;
+/** Maximum size of unwritten text; further text is dropped. */
+const MAX_UNWRITTEN_BYTES = 1024 * 1024;
 
-/** Which requests get a line: those that fail, or all. Life-cycle events always get one. */
+/** The requests to log: failed ones, or all. Lifecycle events are always logged. */
 export const LOG_CHOICES = ["failures", "requests"] as const;
 
-/** Two logs of JSON lines, both on standard error. */
+/** Two loggers that write JSON lines to standard error. */
 export interface Log {
-  /** Of the life of the process: written at once. */
+  /** Lifecycle events: written immediately. */
   readonly events: pino.Logger;
-  /** Of requests: lines are gathered for a moment, so that a flood of failures stays cheap. */
+  /** Requests: buffered for up to 100 ms, so that a flood of failures stays cheap. */
   readonly requests: pino.Logger;
-  /** Writes what is gathered; the exit of the process does so too. */
+  /** Writes all buffered lines. Also runs when the process exits. */
   flush(): void;
 }
 
-/** Opens the logs of this process; every line has the number of the worker, if it is one. */
+/** Opens the loggers of this process. In a worker, every line has its number. */
 export function openLog(worker?: number): Log {
   const options = { ...OPTIONS, base: { pid: process.pid, ...(worker === undefined ? {} : { worker }) } };
   const standardError = new StandardError();
   const flush = () => standardError.flush();
   process.on("exit", flush);
-  setInterval(flush, FLUSH_EVERY_MS).unref();
+  setInterval(flush, FLUSH_INTERVAL_MS).unref();
   return {
     events: pino(options, standardError),
-    requests: pino(options, { write: (text) => standardError.gather(text) }),
+    requests: pino(options, { write: (text) => standardError.buffer(text) }),
     flush,
   };
 }
 
 /**
- * Writes to standard error and never throws: when a terminal is gone, a pipe has no reader or a disk is full, it keeps a
- * bounded amount of text for the next attempt. pino's own destination emits errors, and waits forever at the exit.
+ * Writes to standard error and never throws. When the terminal is closed, the pipe has no reader or the disk is full, it keeps a
+ * bounded amount of text for the next attempt. pino's own destination emits errors and can block the exit forever.
  */
 export class StandardError {
   #text = "";
-  /** What was left of the last write. */
+  /** The unwritten rest of the last flush. */
   #rest = Buffer.alloc(0);
 
-  /** Writes this text, after all that was gathered. */
+  /** Writes text immediately, after all buffered text. */
   write(text: string): void {
-    this.gather(text);
+    this.buffer(text);
     this.flush();
   }
 
-  /** Adds this text to what the next flush writes. */
-  gather(text: string): void {
-    if (this.#rest.length + this.#text.length > MAX_KEPT_BYTES) return;
+  /** Adds text to the buffer. */
+  buffer(text: string): void {
+    if (this.#rest.length + this.#text.length > MAX_UNWRITTEN_BYTES) return;
     this.#text += text;
-    if (this.#text.length >= MAX_GATHERED_LENGTH) this.flush();
+    if (this.#text.length >= MAX_BUFFERED_LENGTH) this.flush();
   }
 
-  /** Writes as much as standard error takes. */
+  /** Writes as much buffered text as standard error accepts. */
   flush(): void {
     if (this.#text !== "") this.#rest = Buffer.concat([this.#rest, Buffer.from(this.#text)]);
     this.#text = "";
@@ -71,8 +71,8 @@ export class StandardError {
   }
 }
 
-/** Passes on what another process logs, in whole lines, so that those of several processes never mix. */
-export async function passOnLines(
+/** Forwards the log of another process in complete lines, so that the lines of several processes do not interleave. */
+export async function forwardLines(
   log: ReadableStream<Uint8Array>,
   to: { write(text: string): unknown },
 ): Promise<void> {
@@ -92,38 +92,38 @@ const OPTIONS: pino.LoggerOptions = {
   formatters: { level: (level) => ({ level }) },
 };
 
-/** Lines that failed requests may get in a second: a flood of them costs neither the disk nor the others' time. */
-const MAX_FAILURES_A_SECOND = 500;
+/** Maximum failed requests logged per second, so that a flood of failures cannot fill the disk or slow other requests. */
+const MAX_FAILURES_PER_SECOND = 500;
 
-/** Says whether one more failure may have its line; how many had none is told in a line of its own, each second. */
-export function limitFailures(log: pino.Logger): () => boolean {
+/** Rate-limits failure log lines and logs the number suppressed once per second. The result returns whether to log one. */
+export function limitFailureLog(log: pino.Logger): () => boolean {
   let count = 0;
-  const startAnew = () => {
-    if (count > MAX_FAILURES_A_SECOND)
-      log.warn({ count: count - MAX_FAILURES_A_SECOND }, "more failures without a line");
+  const startPeriod = () => {
+    if (count > MAX_FAILURES_PER_SECOND)
+      log.warn({ count: count - MAX_FAILURES_PER_SECOND }, "failure log lines suppressed");
     count = 0;
   };
   return () => {
-    if (count === 0) setTimeout(startAnew, 1_000).unref();
-    return ++count <= MAX_FAILURES_A_SECOND;
+    if (count === 0) setTimeout(startPeriod, 1_000).unref();
+    return ++count <= MAX_FAILURES_PER_SECOND;
   };
 }
 
-/** A token of the database, or a part of one. */
+/** Matches a token of this server, or a part of one. */
 const TOKEN = /plt_[0-9A-Za-z]+|[0-9A-Za-z]{36,}/gi;
 /**
- * A token of an identity provider if it has a dot. The dot is optional here to keep the search linear: a mandatory one
- * would make it start over at each `ey` of a text without dots.
+ * Matches a JWT if the match has a dot. The dot is optional in the expression to keep the search linear: if it were required,
+ * the search would start over at each `ey` of a text without dots.
  */
 const MAYBE_JWT = /ey[\w-]{10,}((?:\.|%(?:25)*2e)[\w.%-]*)?/gi;
 
-/** Replaces everything in a client's text that may be a token or part of one, however it is encoded, by `...`. */
+/** Replaces everything in client-supplied text that may be a token or part of one, in any encoding, with `...`. */
 export const redact = (text: string): string =>
   text
     .replace(MAYBE_JWT, (match, afterDot: string | undefined) => (afterDot === undefined ? match : "..."))
     .replace(TOKEN, "...");
 
-/** The URL of a database, fit for the log: without user, password and parameters, any of which may be secret. */
+/** Removes the user, password and parameters from a database URL, any of which may be secret. */
 export function withoutSecrets(databaseUrl: string): string {
   if (databaseUrl.startsWith("sqlite:")) return databaseUrl;
   const { protocol, host, pathname } = new URL(databaseUrl);

@@ -15,63 +15,66 @@ import type { Commit, Storage } from "./storage/storage.ts";
 const DURATION = "plantstore_http_request_duration_seconds";
 const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
 
-/** The figures of one worker at one moment, fit to be sent to its supervisor. */
-export type Figures = readonly object[];
+/** A snapshot of one worker's metrics, serializable for its supervisor. */
+export type MetricsSnapshot = readonly object[];
 
-/** What `/metrics` shows of several workers: every series of each, told apart by the label `worker`. */
-export const joinMetrics = (collect: () => Promise<readonly Figures[]>) => ({
+/** Combines the metrics of all workers. Each series has a `worker` label. */
+export const aggregateMetrics = (collect: () => Promise<readonly MetricsSnapshot[]>) => ({
   contentType: Registry.PROMETHEUS_CONTENT_TYPE,
   text: async (): Promise<string> => AggregatorRegistry.aggregate([...(await collect())]).metrics(),
 });
 
-/** What `/metrics` shows, named as Prometheus has it: base units, a prefix, a label for every dimension. */
+/** The metrics of one process, named by the conventions of Prometheus: a prefix, base units, a label for each dimension. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly #durations = new Map<string, Durations>();
   readonly #backups = new Counter({
     name: "plantstore_backups_total",
-    help: "Regular backups that were tried.",
+    help: "Scheduled backups by outcome.",
     labelNames: ["outcome"],
     registers: [this.#registry],
   });
   readonly #newestBackup = this.#gauge(
     "plantstore_newest_backup_timestamp_seconds",
-    "When the newest regular backup was made; 0 when there is none.",
+    "Unix time of the newest scheduled backup; 0 if there is none.",
   );
-  readonly #groupSizes = new Histogram({
+  readonly #batchSizes = new Histogram({
     name: "plantstore_write_group_size",
-    help: "Writes that went to the disk together.",
+    help: "Writes committed together in one batch.",
     buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024],
     registers: [this.#registry],
   });
   readonly #commits = new Histogram({
     name: "plantstore_commit_duration_seconds",
-    help: "Time from when a group of writes left to when it was known to be on disk.",
+    help: "Time from sending a batch of writes to the acknowledgement of its commit.",
     buckets: BUCKETS,
     registers: [this.#registry],
   });
-  readonly #waitingWrites = this.#gauge("plantstore_writes_waiting", "Writes that wait for their group to leave.");
+  readonly #queuedWrites = this.#gauge("plantstore_writes_waiting", "Queued writes that are not in a batch yet.");
   readonly #bytes = this.#gauge(
     "plantstore_storage_bytes",
-    "Bytes on disk: of the database, and of the log of a SQLite database.",
+    "Bytes on disk by part: the database, or the WAL of a SQLite database.",
     "part",
   );
   readonly #connections = this.#gauge(
     "plantstore_database_connections",
-    "Open connections to PostgreSQL: busy with a statement, or idle.",
+    "Open connections to PostgreSQL by state: busy or idle.",
     "state",
   );
-  readonly #pendingRequests = this.#gauge("plantstore_http_requests_pending", "Requests that are being answered.");
+  readonly #pendingRequests = this.#gauge(
+    "plantstore_http_requests_pending",
+    "Requests whose response is not sent completely.",
+  );
   readonly #sendBuffer = this.#gauge(
     "plantstore_http_send_buffer_bytes",
     "Bytes reserved for large response bodies that clients have not read yet.",
   );
-  #ask = async () => {};
+  #updateGauges = async () => {};
 
-  /** `worker` is this worker's number, if it is one. */
+  /** `worker` is the number of this worker, if this process is one. */
   constructor(worker?: number) {
     if (worker !== undefined) this.#registry.setDefaultLabels({ worker });
-    // From 0 on, so that the first one is an increase.
+    // Starts at 0, so that the first backup is an increase.
     for (const outcome of ["made", "failed"]) this.#backups.inc({ outcome }, 0);
     collectDefaultMetrics({ register: this.#registry });
     this.#registry.registerMetric(this.#histogram() as unknown as Metric);
@@ -79,37 +82,37 @@ export class Metrics {
     buildInfo.set({ version: packageJson.version, bun: Bun.version }, 1);
   }
 
-  /** From now on asks these how they are doing, whenever somebody looks. */
-  watch(
+  /** Sets the sources of the gauges. They are read at each collection. */
+  observe(
     server: Pick<HttpServer, "pendingRequests">,
     storage: Pick<Storage, "state">,
     budget: Pick<SendBudget, "bytes">,
   ): void {
-    this.#ask = async () => {
+    this.#updateGauges = async () => {
       this.#sendBuffer.set(budget.bytes);
       this.#pendingRequests.set(server.pendingRequests);
       const { queuedWrites, bytes, connections } = await storage.state();
-      this.#waitingWrites.set(queuedWrites);
+      this.#queuedWrites.set(queuedWrites);
       this.#bytes.reset();
       for (const [part, value] of Object.entries(bytes)) this.#bytes.set({ part }, value);
       for (const [state, count] of Object.entries(connections)) this.#connections.set({ state }, count);
     };
   }
 
-  /** Counts a group of writes. */
-  noteCommit({ writes, durationMs }: Commit): void {
-    this.#groupSizes.observe(writes);
+  /** Records a committed batch of writes. */
+  recordCommit({ writes, durationMs }: Commit): void {
+    this.#batchSizes.observe(writes);
     this.#commits.observe(durationMs / 1_000);
   }
 
-  /** Counts a regular backup that was made or failed; the time of the newest, also one that was found, is in epoch milliseconds. */
-  noteBackup(outcome: "made" | "failed" | "found", timeMs?: number): void {
+  /** Counts a scheduled backup that was made or failed. `timeMs` is when the newest one was made, in epoch milliseconds. */
+  recordBackup(outcome: "made" | "failed" | "found", timeMs?: number): void {
     if (outcome !== "found") this.#backups.inc({ outcome });
     if (timeMs !== undefined) this.#newestBackup.set(timeMs / 1_000);
   }
 
-  /** Counts one answered request. */
-  observe({ operation, status, durationMs }: ResponseEvent): void {
+  /** Records the duration of a request. */
+  recordResponse({ operation, status, durationMs }: ResponseEvent): void {
     const key = `${operation} ${status}`;
     let durations = this.#durations.get(key);
     if (durations === undefined) {
@@ -121,15 +124,15 @@ export class Metrics {
 
   readonly contentType = this.#registry.contentType;
 
-  /** All figures in the text format of Prometheus. */
+  /** Returns all metrics in the text format of Prometheus. */
   async text(): Promise<string> {
-    await this.#ask();
+    await this.#updateGauges();
     return this.#registry.metrics();
   }
 
-  /** All figures for {@link joinMetrics}, which finds each series once: "first" hands it on as it is. */
-  async figures(): Promise<Figures> {
-    await this.#ask();
+  /** Returns all metrics for {@link aggregateMetrics}. Each series exists once, and the aggregator "first" keeps it unchanged. */
+  async snapshot(): Promise<MetricsSnapshot> {
+    await this.#updateGauges();
     return (await this.#registry.getMetricsAsJSON()).map((metric) => ({ ...metric, aggregator: "first" }));
   }
 
@@ -137,13 +140,13 @@ export class Metrics {
     return new Gauge({ name, help, labelNames, registers: [this.#registry] });
   }
 
-  /** A histogram as the registry prints it. prom-client's own takes longer to count a request than to check its token. */
+  /** A histogram for the registry. An observation in prom-client's own histogram takes longer than to authenticate a request. */
   #histogram() {
     return {
       name: DURATION,
       get: async () => ({
         name: DURATION,
-        help: "Time from the first look at a request to the start of its answer.",
+        help: "Time from receiving a request to the start of its response.",
         type: "histogram",
         values: [...this.#durations.values()].flatMap((durations) => durations.values()),
       }),
@@ -151,7 +154,7 @@ export class Metrics {
   }
 }
 
-/** The durations of the requests of one operation that got one status. */
+/** Histogram of request durations for one operation and status. */
 class Durations {
   readonly #labels: { operation: string; status: string };
   readonly #counts = new Float64Array(BUCKETS.length);

@@ -20,59 +20,59 @@ import packageJson from "../package.json" with { type: "json" };
 import type { ResponseEvent } from "./http/server.ts";
 import { redact } from "./log.ts";
 
-/** How long the collector may take for a batch, its repeats included. */
+/** Timeout for exporting a batch, including retries. */
 const EXPORT_TIMEOUT_MS = 3_000;
-/** Batches that are on their way at a time. */
+/** Maximum number of concurrent exports. */
 const MAX_EXPORTS = 2;
-/** Spans that wait for the collector at most; beyond, they are dropped. */
-const MAX_WAITING_SPANS = 8_192;
+/** Maximum number of queued spans; further spans are dropped. */
+const MAX_QUEUED_SPANS = 8_192;
 
-/** Where traces go, and which. */
+/** Options of {@link Tracing}. */
 export interface TracingOptions {
   /** Base URL of the collector; `/v1/traces` is added. */
   readonly endpoint: string;
-  /** From 0 to 1: the part of the requests that is traced when no caller has decided. */
+  /** The fraction of requests to sample, from 0 to 1, unless the caller's trace context decides. */
   readonly ratio: number;
-  /** The number of this worker, if it is one. */
+  /** The number of this worker, if this process is one. */
   readonly worker?: number | undefined;
-  /** Hears why a batch could not be sent. */
-  onFault(error: unknown): void;
+  /** Called when spans are dropped or a batch cannot be exported. */
+  onError(error: unknown): void;
 }
 
 /**
- * Tells an OpenTelemetry collector of each request, as a span that goes on with its caller's trace (W3C Trace Context).
- * Its name is that of the operation, its attributes those of HTTP servers in the semantic conventions. Nothing waits for
- * the collector, and no secret goes there.
+ * Exports a span of each request to an OpenTelemetry collector, as a child of the caller's span (W3C Trace Context). The span
+ * has the name of the operation and the attributes of HTTP servers in the semantic conventions. Requests never wait for the
+ * collector, and spans contain no secrets.
  */
 export class Tracing {
-  readonly #onFault: (error: unknown) => void;
+  readonly #onError: (error: unknown) => void;
   readonly #provider: TracerProvider;
   readonly #tracer: Tracer;
   readonly #propagator = new W3CTraceContextPropagator();
 
-  constructor({ endpoint, ratio, worker, onFault }: TracingOptions) {
-    this.#onFault = onFault;
-    setGlobalErrorHandler(onFault);
-    diag.setLogger(logTo(onFault));
+  constructor({ endpoint, ratio, worker, onError }: TracingOptions) {
+    this.#onError = onError;
+    setGlobalErrorHandler(onError);
+    diag.setLogger(createDiagLogger(onError));
     const exporter = new OTLPTraceExporter({
       url: `${endpoint.replace(/\/+$/, "")}/v1/traces`,
       timeoutMillis: EXPORT_TIMEOUT_MS,
       concurrencyLimit: MAX_EXPORTS,
     });
-    const own = resourceFromAttributes({
+    const defaults = resourceFromAttributes({
       "service.name": packageJson.name,
       "service.version": packageJson.version,
       "process.pid": process.pid,
       ...(worker === undefined ? {} : { "plantstore.worker": worker }),
     });
     this.#provider = new TracerProvider({
-      // What OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES say wins.
-      resource: own.merge(detectResources({ detectors: [envDetector] })),
+      // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES override the defaults.
+      resource: defaults.merge(detectResources({ detectors: [envDetector] })),
       sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
       spanProcessors: [
         new BatchSpanProcessor({
           exporter,
-          maxQueueSize: MAX_WAITING_SPANS,
+          maxQueueSize: MAX_QUEUED_SPANS,
           scheduledDelayMillis: 1_000,
           exportTimeoutMillis: EXPORT_TIMEOUT_MS,
         }),
@@ -81,8 +81,8 @@ export class Tracing {
     this.#tracer = this.#provider.getTracer(packageJson.name, packageJson.version);
   }
 
-  /** Makes a span of an answer that has begun, and returns the id of its trace, whether that is sent or not. */
-  note({ call: { request, requestId }, operation, status, durationMs, error }: ResponseEvent): string {
+  /** Records a span for a request and returns its trace id, also when the trace is not sampled. */
+  record({ call: { request, requestId }, operation, status, durationMs, error }: ResponseEvent): string {
     const endMs = Date.now();
     const context = this.#propagator.extract(ROOT_CONTEXT, request.headers, HEADERS);
     const span = this.#tracer.startSpan(
@@ -104,21 +104,21 @@ export class Tracing {
     return span.spanContext().traceId;
   }
 
-  /** Sends what waits, if the collector takes it. */
+  /** Flushes pending spans, best effort, and shuts down. */
   async close(): Promise<void> {
-    await this.#provider.shutdown().catch(this.#onFault);
+    await this.#provider.shutdown().catch(this.#onError);
   }
 }
 
-/** Nothing but the parent: `tracestate` may be whatever its sender likes. */
+/** Reads only `traceparent`. Callers control `tracestate`, so it is ignored. */
 const HEADERS: TextMapGetter<Headers> = {
   get: (headers, name) => (name === "traceparent" ? (headers.get(name) ?? undefined) : undefined),
   keys: () => ["traceparent"],
 };
 
-/** Also spans that were dropped are a fault; what else the library tells is for those who work on it. */
-function logTo(onFault: (error: unknown) => void): DiagLogger {
-  const pass = (message: string) => onFault(new Error(message));
-  const silence = () => {};
-  return { error: pass, warn: pass, info: silence, debug: silence, verbose: silence };
+/** Reports the library's errors and warnings, such as dropped spans, and discards its other messages. */
+function createDiagLogger(onError: (error: unknown) => void): DiagLogger {
+  const report = (message: string) => onError(new Error(message));
+  const discard = () => {};
+  return { error: report, warn: report, info: discard, debug: discard, verbose: discard };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "bun:test";
 import { mintSecret } from "../src/domain/token.ts";
-import { type Log, limitFailures, passOnLines, redact } from "../src/log.ts";
+import { forwardLines, type Log, limitFailureLog, redact } from "../src/log.ts";
 
 describe("the log", () => {
   const secret = mintSecret();
@@ -60,7 +60,7 @@ describe("the log of another process", () => {
         controller.close();
       },
     });
-    await passOnLines(pieces, { write: (text) => written.push(text) });
+    await forwardLines(pieces, { write: (text) => written.push(text) });
     return written;
   }
 
@@ -77,14 +77,14 @@ describe("the log of another process", () => {
   });
 });
 
-describe("limitFailures", () => {
+describe("limitFailureLog", () => {
   it("lets 500 failures of a second have a line and tells how many more there were", async () => {
     const told = Promise.withResolvers<[object, string]>();
     const log = { warn: (about: object, message: string) => told.resolve([about, message]) };
-    const mayLog = limitFailures(log as unknown as Log["requests"]);
+    const mayLog = limitFailureLog(log as unknown as Log["requests"]);
     const answers = Array.from({ length: 507 }, mayLog);
     expect(answers).toEqual([...Array(500).fill(true), ...Array(7).fill(false)]);
-    expect(await told.promise).toEqual([{ count: 7 }, "more failures without a line"]);
+    expect(await told.promise).toEqual([{ count: 7 }, "failure log lines suppressed"]);
     expect(mayLog()).toBe(true);
   });
 });

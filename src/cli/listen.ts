@@ -4,7 +4,7 @@ import type { Authenticator } from "../http/auth.ts";
 import { routes } from "../http/routes.ts";
 import { SendBudget } from "../http/send-budget.ts";
 import { HttpServer, type ResponseEvent } from "../http/server.ts";
-import { type Log, limitFailures, redact, withoutSecrets } from "../log.ts";
+import { type Log, limitFailureLog, redact, withoutSecrets } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { Storage } from "../storage/storage.ts";
 import type { Tracing } from "../tracing.ts";
@@ -40,8 +40,8 @@ export function listen(options: ListenOptions): Listeners {
   const { config, storage, authenticator, log, metrics, tracing, certificate, supervisor } = options;
   let isDraining = false;
   const readiness = { isDraining: () => isDraining, ping: () => storage.ping() };
-  const mayLogFailure = limitFailures(log.requests);
-  supervisor?.onAskedForFigures(() => metrics.figures());
+  const mayLogFailure = limitFailureLog(log.requests);
+  supervisor?.onAskedForFigures(() => metrics.snapshot());
   const budget = new SendBudget(config.sendBuffer, () => main.pendingRequests);
   const main = new HttpServer({
     host: config.host,
@@ -56,13 +56,13 @@ export function listen(options: ListenOptions): Listeners {
     corsOrigins: unlessOff(config.corsOrigins),
     routes: routes(new App(storage), readiness, budget),
     onResponse: (event) => {
-      if (!event.isAborted) metrics.observe(event);
-      const traceId = event.isAborted ? undefined : tracing?.note(event);
+      if (!event.isAborted) metrics.recordResponse(event);
+      const traceId = event.isAborted ? undefined : tracing?.record(event);
       const isLogged = config.log === "requests" || (event.error !== undefined && mayLogFailure());
       if (isLogged) logResponse(log.requests, event, traceId);
     },
   });
-  metrics.watch(main, storage, budget);
+  metrics.observe(main, storage, budget);
   const admin = supervisor === undefined ? listenForMetrics(config, metrics) : undefined;
   const stopWatching = certificate?.watch({
     onChange(next) {

@@ -66,7 +66,7 @@ export class ScheduledBackups {
       const timeMs = newest === undefined ? 0 : timeOf(newest);
       const ageMs = Date.now() - timeMs;
       if (ageMs < 0 || ageMs >= backupEvery) return 0;
-      this.#metrics.noteBackup("found", timeMs);
+      this.#metrics.recordBackup("found", timeMs);
       return backupEvery - ageMs;
     } catch {
       // The folder is not there yet, or cannot be read: the first backup will tell.
@@ -86,12 +86,12 @@ export class ScheduledBackups {
       const made = await this.#run(file);
       const others = ownBackups(backupDir).filter((each) => each !== name);
       for (const old of others.slice(backupKeep - 1)) rmSync(join(backupDir, old), { force: true });
-      this.#metrics.noteBackup("made", time.getTime());
+      this.#metrics.recordBackup("made", time.getTime());
       this.#log.info({ file, made }, "backup made");
       return true;
     } catch (err) {
       if (this.#stopping.signal.aborted) return false;
-      this.#metrics.noteBackup("failed");
+      this.#metrics.recordBackup("failed");
       this.#log.error({ err, file }, "backup failed");
       return false;
     }

@@ -77,7 +77,7 @@ async function serve(config: ServeConfig, supervisor?: Supervisor): Promise<void
     forServer: true,
     queryTimeoutMs,
     poolSize,
-    onCommit: (commit) => metrics.noteCommit(commit),
+    onCommit: (commit) => metrics.recordCommit(commit),
   });
   const tokens = new Tokens(storage);
   const stopping = supervisor?.stopping ?? stopSignal();

@@ -15,10 +15,10 @@ export async function openTracing(
   // Whoever has no collector need not load what speaks to one.
   const { Tracing } = await import("../tracing.ts");
   let silentUntilMs = 0;
-  const onFault = (error: unknown) => {
+  const onError = (error: unknown) => {
     if (performance.now() < silentUntilMs) return;
     silentUntilMs = performance.now() + SILENT_MS;
     log.events.warn({ reason: String(error) }, "traces not sent");
   };
-  return new Tracing({ endpoint: otlpEndpoint, ratio: traceRatio, worker, onFault });
+  return new Tracing({ endpoint: otlpEndpoint, ratio: traceRatio, worker, onError });
 }

@@ -1,6 +1,6 @@
 import { UsageError } from "../config.ts";
-import { passOnLines } from "../log.ts";
-import type { Figures } from "../metrics.ts";
+import { forwardLines } from "../log.ts";
+import type { MetricsSnapshot } from "../metrics.ts";
 import { type Announcement, thisProgram } from "./life.ts";
 
 /** How long a supervisor waits for the figures of a worker. */
@@ -10,7 +10,7 @@ const FIGURES_TIMEOUT_MS = 1_000;
 interface WorkerMessage {
   readonly ready?: Announcement;
   readonly failure?: string;
-  readonly figures?: Figures;
+  readonly figures?: MetricsSnapshot;
 }
 
 /** The one thing that a supervisor asks. */
@@ -25,7 +25,7 @@ export interface Supervisor {
   /** Resolves when the supervisor has ended. */
   readonly gone: Promise<void>;
   announce(ready: Announcement): void;
-  onAskedForFigures(read: () => Promise<Figures>): void;
+  onAskedForFigures(read: () => Promise<MetricsSnapshot>): void;
   /** Tells why this worker cannot go on, and ends it. */
   giveUp(error: unknown): void;
   /** Hangs up; the process ends when nothing else keeps it. */
@@ -79,13 +79,13 @@ export class WorkerProcess {
   readonly #ready = Promise.withResolvers<Announcement>();
   #isReady = false;
   #failure: string | undefined;
-  #asking: Promise<Figures | undefined> | undefined;
-  #tell: (figures?: Figures) => void = () => {};
+  #asking: Promise<MetricsSnapshot | undefined> | undefined;
+  #tell: (figures?: MetricsSnapshot) => void = () => {};
   /** Resolves when it is gone and all that it had to say has been passed on. */
   readonly ended: Promise<Ending>;
 
   /** What it logs is written to `log`. */
-  constructor(number: number, port: number, log: Parameters<typeof passOnLines>[1]) {
+  constructor(number: number, port: number, log: Parameters<typeof forwardLines>[1]) {
     const own = ["--port", String(port), "--worker", String(number)];
     this.#child = Bun.spawn([...thisProgram(), ...process.argv.slice(2), ...own], {
       stdin: "ignore",
@@ -93,7 +93,7 @@ export class WorkerProcess {
       stderr: "pipe",
       ipc: (message: WorkerMessage) => this.#hear(message),
     });
-    this.ended = this.#end(performance.now(), passOnLines(this.#child.stderr, log));
+    this.ended = this.#end(performance.now(), forwardLines(this.#child.stderr, log));
     this.#ready.promise.catch(() => {});
   }
 
@@ -103,9 +103,9 @@ export class WorkerProcess {
   }
 
   /** What it counts; `undefined` when it does not say in time. Those who ask meanwhile share the answer. */
-  figures(): Promise<Figures | undefined> {
+  figures(): Promise<MetricsSnapshot | undefined> {
     if (this.#asking !== undefined) return this.#asking;
-    const { promise, resolve } = Promise.withResolvers<Figures | undefined>();
+    const { promise, resolve } = Promise.withResolvers<MetricsSnapshot | undefined>();
     const timer = setTimeout(resolve, FIGURES_TIMEOUT_MS);
     this.#tell = resolve;
     if (!this.#ask()) resolve(undefined);

@@ -1,7 +1,7 @@
 import { UsageError } from "../config.ts";
 import { findPort } from "../http/listener.ts";
 import { type Log, openLog, StandardError, withoutSecrets } from "../log.ts";
-import { type Figures, joinMetrics } from "../metrics.ts";
+import { aggregateMetrics, type MetricsSnapshot } from "../metrics.ts";
 import { sqliteFile } from "../storage/open.ts";
 import { listenForMetrics } from "./admin.ts";
 import { type Announcement, announce, endInTime, endOnFault, onReload, stopSignal } from "./life.ts";
@@ -31,7 +31,7 @@ export async function supervise(config: ServeConfig): Promise<void> {
   const port = await findPortInTime(config);
   const admin = listenForMetrics(
     config,
-    joinMetrics(() => team.figures()),
+    aggregateMetrics(() => team.figures()),
   );
   const ready = await team.start(port);
   const { url } = ready;
@@ -104,7 +104,7 @@ class Team {
   }
 
   /** What the workers count, as far as they say so in time. */
-  async figures(): Promise<Figures[]> {
+  async figures(): Promise<MetricsSnapshot[]> {
     const all = await Promise.all([...this.#workers.values()].map((worker) => worker.figures()));
     return all.filter((figures) => figures !== undefined);
   }
