@@ -106,7 +106,8 @@ export class Issuer {
 
 /**
  * Whether a token is a signed JWS in compact serialization (RFC 7515, section 7.1). Its parts must be canonical
- * base64url: jose's decoder ignores white space, padding and unused trailing bits, which gives one token many spellings.
+ * base64url: jose's decoder ignores white space, padding and unused trailing bits, which gives one token many
+ * spellings.
  */
 function isCompactJws(token: string): boolean {
   const parts = token.split(".", 4);

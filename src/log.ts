@@ -38,8 +38,9 @@ export function openLog(worker?: number): Log {
 }
 
 /**
- * Writes to standard error and never throws. When the terminal is closed, the pipe has no reader or the disk is full, it keeps a
- * bounded amount of text for the next attempt. pino's own destination emits errors and can block the exit forever.
+ * Writes to standard error and never throws. When the terminal is closed, the pipe has no reader or the disk is full,
+ * it keeps a bounded amount of text for the next attempt. pino's own destination emits errors and can block the exit
+ * forever.
  */
 export class StandardError {
   #text = "";
@@ -92,10 +93,10 @@ const OPTIONS: pino.LoggerOptions = {
   formatters: { level: (level) => ({ level }) },
 };
 
-/** Maximum failed requests logged per second, so that a flood of failures cannot fill the disk or slow other requests. */
+/** Maximum failed requests logged per second, so that a flood cannot fill the disk or slow other requests. */
 const MAX_FAILURES_PER_SECOND = 500;
 
-/** Rate-limits failure log lines and logs the number suppressed once per second. The result returns whether to log one. */
+/** Rate-limits failure log lines and logs the number suppressed once per second. Call the result before each line. */
 export function limitFailureLog(log: pino.Logger): () => boolean {
   let count = 0;
   const startPeriod = () => {
@@ -112,8 +113,8 @@ export function limitFailureLog(log: pino.Logger): () => boolean {
 /** Matches a token of this server, or a part of one. */
 const TOKEN = /plt_[0-9A-Za-z]+|[0-9A-Za-z]{36,}/gi;
 /**
- * Matches a JWT if the match has a dot. The dot is optional in the expression to keep the search linear: if it were required,
- * the search would start over at each `ey` of a text without dots.
+ * Matches a JWT if the match has a dot. The dot is optional in the expression to keep the search linear: if it were
+ * required, the search would start over at each `ey` of a text without dots.
  */
 const MAYBE_JWT = /ey[\w-]{10,}((?:\.|%(?:25)*2e)[\w.%-]*)?/gi;
 

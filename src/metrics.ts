@@ -24,7 +24,7 @@ export const aggregateMetrics = (collect: () => Promise<readonly MetricsSnapshot
   text: async (): Promise<string> => AggregatorRegistry.aggregate([...(await collect())]).metrics(),
 });
 
-/** The metrics of one process, named by the conventions of Prometheus: a prefix, base units, a label for each dimension. */
+/** The metrics of one process, named by Prometheus conventions: a prefix, base units, a label per dimension. */
 export class Metrics {
   readonly #registry = new Registry();
   readonly #durations = new Map<string, Durations>();
@@ -105,7 +105,7 @@ export class Metrics {
     this.#commits.observe(durationMs / 1_000);
   }
 
-  /** Counts a scheduled backup that was made or failed. `timeMs` is when the newest one was made, in epoch milliseconds. */
+  /** Counts a scheduled backup, unless it was only found. `timeMs` is its time in epoch milliseconds. */
   recordBackup(outcome: "made" | "failed" | "found", timeMs?: number): void {
     if (outcome !== "found") this.#backups.inc({ outcome });
     if (timeMs !== undefined) this.#newestBackup.set(timeMs / 1_000);
@@ -130,7 +130,7 @@ export class Metrics {
     return this.#registry.metrics();
   }
 
-  /** Returns all metrics for {@link aggregateMetrics}. Each series exists once, and the aggregator "first" keeps it unchanged. */
+  /** Returns all metrics for {@link aggregateMetrics}. The aggregator "first" keeps each series unchanged. */
   async snapshot(): Promise<MetricsSnapshot> {
     await this.#updateGauges();
     return (await this.#registry.getMetricsAsJSON()).map((metric) => ({ ...metric, aggregator: "first" }));
@@ -140,7 +140,7 @@ export class Metrics {
     return new Gauge({ name, help, labelNames, registers: [this.#registry] });
   }
 
-  /** A histogram for the registry. An observation in prom-client's own histogram takes longer than to authenticate a request. */
+  /** A histogram for the registry. Observing with prom-client's own takes longer than authenticating a request. */
   #histogram() {
     return {
       name: DURATION,

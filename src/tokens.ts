@@ -51,8 +51,8 @@ export class Tokens {
   }
 
   /**
-   * Returns the token of a secret, or `undefined` if it is malformed, unknown, expired or revoked. Returns a promise only when
-   * it queries the database.
+   * Returns the token of a secret, or `undefined` if it is malformed, unknown, expired or revoked. Returns a promise
+   * only when it queries the database.
    * @throws AppError `unavailable`
    */
   authenticate(secret: string): Token | undefined | Promise<Token | undefined> {

@@ -40,9 +40,9 @@ export interface TracingOptions {
 }
 
 /**
- * Exports a span of each request to an OpenTelemetry collector, as a child of the caller's span (W3C Trace Context). The span
- * has the name of the operation and the attributes of HTTP servers in the semantic conventions. Requests never wait for the
- * collector, and spans contain no secrets.
+ * Exports a span of each request to an OpenTelemetry collector, as a child of the caller's span (W3C Trace Context).
+ * The span has the name of the operation and the attributes of HTTP servers in the semantic conventions. Requests never
+ * wait for the collector, and spans contain no secrets.
  */
 export class Tracing {
   readonly #onError: (error: unknown) => void;

@@ -22,7 +22,7 @@ interface Content {
   readonly hash: string;
 }
 
-/** Serves content that is loaded on the first request and then kept in memory; clients revalidate it (RFC 9110, 13.1.2). */
+/** Serves content that is loaded on the first request and kept; clients revalidate it (RFC 9110, 13.1.2). */
 export function asset(
   contentType: string,
   load: () => Promise<string | Uint8Array<ArrayBuffer>>,

@@ -8,8 +8,8 @@ import { type Quota, RateLimiter } from "./rate-limit.ts";
 
 const CHALLENGE = 'Bearer realm="plantstore"';
 /**
- * Matches two credentials: repeated headers arrive joined with a comma and a space (RFC 9110, 5.3). After a bearer token,
- * that can only be a second credential. Other schemes contain commas themselves.
+ * Matches two credentials: repeated headers arrive joined with a comma and a space (RFC 9110, 5.3). After a bearer
+ * token, that can only be a second credential. Other schemes contain commas themselves.
  */
 const SECOND_CREDENTIAL = /^\s*,|^bearer\b.*,(?:\s|$)|,\s*[\w!#$%&'*.^`|~+-]+ +[^\s=,]/i;
 
@@ -32,8 +32,8 @@ const MULTIPLE_CREDENTIALS = challenge(
 /** Verifies bearer tokens. */
 export interface Authenticator {
   /**
-   * Returns the access that a secret grants, or `undefined` when it is not a valid token. Returns a promise only when it
-   * needs I/O.
+   * Returns the access that a secret grants, or `undefined` when it is not a valid token. Returns a promise only when
+   * it needs I/O.
    * @throws AppError `unavailable`
    */
   authenticate(secret: string): Access | undefined | Promise<Access | undefined>;

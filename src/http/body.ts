@@ -4,7 +4,7 @@ import { HttpError } from "./errors.ts";
 
 /** Maximum size of a request body. */
 export const MAX_BODY_BYTES = 64 * 1024;
-/** A rejected body up to this size is read to its end, so that the client receives the response; a larger one closes the connection. */
+/** Rejected bodies are read up to this size, so that clients receive the response; larger ones close the connection. */
 const MAX_DRAINED_BYTES = 8 * 1024 * 1024;
 
 const CONTENT_TYPE = /^application\/json[ \t]*(?:;[ \t]*charset=(?:utf-8|"utf-8"))?$/i;
@@ -59,8 +59,8 @@ async function readChunks(request: Request): Promise<Uint8Array> {
 const nextTick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 /**
- * Checks that nothing follows the last chunk. The runtime delivers that chunk before it reads on, and aborts the request at
- * a trailer or at invalid data.
+ * Checks that nothing follows the last chunk. The runtime delivers that chunk before it reads on, and aborts the
+ * request at a trailer or at invalid data.
  * @throws Error when the request was aborted
  */
 async function checkMessageEnd(request: Request): Promise<void> {

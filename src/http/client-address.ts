@@ -4,8 +4,9 @@ import { type BlockList, isIP } from "node:net";
 const MAX_FORWARDED = 32;
 
 /**
- * Returns the address of a request's client. That is the peer of the connection, unless the peer is a trusted proxy. Then it is
- * the last address in `X-Forwarded-For` that is not a trusted proxy, because the client may have forged the entries before it.
+ * Returns the address of a request's client. That is the peer of the connection, unless the peer is a trusted proxy.
+ * Then it is the last address in `X-Forwarded-For` that is not a trusted proxy, because the client may have forged the
+ * entries before it.
  */
 export function clientAddress(request: Request, peer: string, proxies: BlockList | undefined): string {
   if (proxies === undefined) return peer;
@@ -19,7 +20,7 @@ export function clientAddress(request: Request, peer: string, proxies: BlockList
   return address;
 }
 
-/** Returns the network that rate limits count: the IPv4 address, or the /64 prefix of an IPv6 address (RFC 4291, 2.5.4). */
+/** Returns the key for rate limits: the IPv4 address, or the /64 prefix of an IPv6 address (RFC 4291, 2.5.4). */
 export function networkOf(address: string): string {
   if (!address.includes(":")) return address;
   const [, embedded] = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? [];

@@ -13,8 +13,8 @@ const ALLOWED_HEADERS = "Authorization, Content-Type, Idempotency-Key, X-Request
 const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
 
 /**
- * Returns a function that selects the headers common to all responses. The headers are created once. Browsers let scripts of
- * the `corsOrigins` read the responses.
+ * Returns a function that selects the headers common to all responses. The headers are created once. Browsers let
+ * scripts of the `corsOrigins` read the responses.
  */
 export function commonHeaders(
   corsOrigins: readonly string[] | undefined,

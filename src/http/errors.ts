@@ -14,7 +14,7 @@ export class HttpError extends AppError {
   }
 }
 
-/** Returns the error to send to the client: an `AppError` as it is, any other value as an `internal` that discloses nothing. */
+/** Returns the error for the client: an `AppError` unchanged, any other value as an `internal` without details. */
 export function toPublicError(thrown: unknown): AppError {
   if (thrown instanceof AppError && thrown.code !== "internal") return thrown;
   return new AppError("internal", "internal server error: try again, and report the X-Request-Id if it persists", {

@@ -15,7 +15,7 @@ export class ListReader {
   readonly #query: ListQuery;
   #count = 0;
   #remaining: number;
-  /** Limit from the last chunk that was cut at `MAX_CHUNK_BYTES`: its length, doubled with each complete chunk since. */
+  /** Plants that fit in the last chunk cut at `MAX_CHUNK_BYTES`; doubled with each uncut chunk since. */
   #maxLength = Number.POSITIVE_INFINITY;
   #chunks = 0;
   #next: PlantId | undefined;
@@ -50,7 +50,8 @@ export class ListReader {
   }
 
   /**
-   * Reads the next chunk: plants as JSON objects, separated by commas. Every chunk but the first waits for the scheduler.
+   * Reads the next chunk: plants as JSON objects, separated by commas. Every chunk but the first waits for the
+   * scheduler.
    * @throws AppError `unavailable`
    */
   async read(): Promise<string> {

@@ -5,7 +5,7 @@ import type { ListReader } from "./list-reader.ts";
 import { withParameter } from "./query.ts";
 import type { Reservation, SendBudget } from "./send-budget.ts";
 
-/** Size at which a page with a limit ends early. Such a page is complete in memory, because its `Link` header precedes its body. */
+/** Size at which a page with a limit ends early. Such pages are buffered, because `Link` precedes the body. */
 const MAX_PAGE_BYTES = 2 * 1024 * 1024;
 
 /** Sends a list that is complete in memory: at once if it is small, otherwise as the client reads it. */
@@ -59,13 +59,13 @@ export async function sendPage(call: Call, budget: SendBudget, reader: ListReade
   }
 }
 
-/** Reads a later chunk, with a leading comma. Returns an empty string if the remaining plants were deleted meanwhile. */
+/** Reads a later chunk, with a leading comma. Returns `""` if the remaining plants were deleted meanwhile. */
 async function readMore(reader: ListReader): Promise<string> {
   const text = await reader.read();
   return text === "" ? "" : `,${text}`;
 }
 
-/** Returns the `Link` header of the next page (RFC 8288), if there is one. The URL is relative, so it works behind any proxy. */
+/** Returns the `Link` header of the next page (RFC 8288), if any. The URL is relative, so it works behind proxies. */
 export const linkTo = (url: string, after: PlantId | undefined): Record<string, string> =>
   after === undefined ? {} : { Link: `</plants?${withParameter(url, "after", String(after))}>; rel="next"` };
 
@@ -84,8 +84,8 @@ function sendParts(call: Call, reservation: Reservation, parts: Buffer[], header
 }
 
 /**
- * Creates a body that calls `next` when the client is ready for another part. `next` resolves with `undefined` at the end.
- * The token is checked again before each part, so that a list is aborted when its token is revoked or expires.
+ * Creates a body that calls `next` when the client is ready for another part. `next` resolves with `undefined` at the
+ * end. The token is checked again before each part, so that a list is aborted when its token is revoked or expires.
  */
 function stream(
   call: Call,

@@ -10,8 +10,8 @@ type ServeOptions = Parameters<typeof Bun.serve<undefined>>[0] & { readonly host
 type Handlers = Pick<Bun.Serve.Options<undefined>, "routes" | "fetch">;
 
 /**
- * Cipher suites of TLS 1.2 with forward secrecy and AEAD, as in Mozilla's "intermediate" configuration (5.7). Bun's default
- * also includes CBC and static RSA. All suites of TLS 1.3 qualify.
+ * Cipher suites of TLS 1.2 with forward secrecy and AEAD, as in Mozilla's "intermediate" configuration (5.7). Bun's
+ * default also includes CBC and static RSA. All suites of TLS 1.3 qualify.
  */
 const TLS_1_2_CIPHERS = ["AES128-GCM-SHA256", "AES256-GCM-SHA384", "CHACHA20-POLY1305"]
   .flatMap((cipher) => [`ECDHE-ECDSA-${cipher}`, `ECDHE-RSA-${cipher}`])
@@ -110,8 +110,8 @@ export class Listener {
 }
 
 /**
- * Returns a port for several sockets to share: `port`, or a free one if it is 0. Opens the port exclusively for a moment,
- * because a shared socket would also open on a port that another program shares.
+ * Returns a port for several sockets to share: `port`, or a free one if it is 0. Opens the port exclusively for a
+ * moment, because a shared socket would also open on a port that another program shares.
  * @throws Error when it cannot listen on the address
  */
 export function findPort(hostname: string, port: number): number {

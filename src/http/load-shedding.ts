@@ -2,19 +2,20 @@
 const TIMED_FROM_REQUEST = 20;
 /** A tick that takes longer is late. */
 const MAX_TICK_MS = 15;
-/** Ticks must be late for this long before requests are shed, so that a pause or a burst is not taken for overload. */
+/** Ticks must be late for this long before requests are shed, so that a short pause or burst sheds none. */
 const OVERLOAD_GRACE_MS = 50;
-/** The grace period restarts after this long without a late tick. One tick on time during a flood does not restart it. */
+/** The grace period restarts after this long without a late tick; a single tick on time does not restart it. */
 const RECOVERY_MS = 50;
-/** Requests are shed only when a tick has more than this many: fewer clients with slow requests delay only each other. */
+/** Requests are shed only when a tick has more than this many: fewer slow requests delay only each other. */
 const MAX_PENDING = 128;
-/** A tick that handles this many requests before it is late sheds none: shedding would cost nearly as much as responding. */
+/** A tick that handles this many requests before it is late sheds none, because shedding would save little. */
 const FAST_TICK_REQUESTS = 300;
 
 /**
- * Measures the current tick of the event loop and decides which requests to shed. While more than a thousand connections
- * have data to read, Bun reads them up to 48 times before it handles timers, other threads or the disk. So in a late tick,
- * responses wait for the next tick, which keeps their connections from being read again, and new requests may be shed.
+ * Measures the current tick of the event loop and decides which requests to shed. While more than a thousand
+ * connections have data to read, Bun reads them up to 48 times before it handles timers, other threads or the disk. So
+ * in a late tick, responses wait for the next tick, which keeps their connections from being read again, and new
+ * requests may be shed.
  */
 export class LoadShedder {
   #requests = 0;

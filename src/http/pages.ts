@@ -64,5 +64,5 @@ function fileAsset(path: string): AssetHandler {
   return asset(file.type, async () => (path === swaggerStyle ? withoutImages(await file.text()) : file.bytes()));
 }
 
-/** Removes the `data:` images of Swagger UI's style sheet, which the policy blocks. The reference page has its own icons. */
+/** Removes the `data:` images of Swagger UI's style sheet. The policy blocks them, and the page has its own icons. */
 const withoutImages = (css: string): string => css.replaceAll(/url\(("?)data:.*?\1\)/gs, "none");

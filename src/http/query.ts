@@ -7,8 +7,9 @@ const queryOf = (url: string): string => {
 };
 
 /**
- * Returns the query parameters of these names, decoded; ignores others. The values of a repeated `list` parameter are joined
- * with commas, as many generated clients send arrays. Stricter than `URLSearchParams`, which replaces invalid UTF-8 by U+FFFD.
+ * Returns the query parameters of these names, decoded; ignores others. The values of a repeated `list` parameter are
+ * joined with commas, as many generated clients send arrays. Stricter than `URLSearchParams`, which replaces invalid
+ * UTF-8 by U+FFFD.
  * @throws AppError `invalid_parameter` when another one is repeated, or a value is not encoded properly
  */
 export function readQuery<Name extends string>(
@@ -32,7 +33,7 @@ export function readQuery<Name extends string>(
   return parameters;
 }
 
-/** Returns the query of `url` with one parameter set to `value` and all others unchanged, encoded for a `Link` header. */
+/** Returns the query of `url` with one parameter set and the others unchanged, encoded for a `Link` header. */
 export function withParameter(url: string, name: string, value: string): string {
   const others = queryOf(url)
     .split("&")

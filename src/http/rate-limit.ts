@@ -12,8 +12,8 @@ export interface Quota {
 const MAX_KEYS = 100_000;
 
 /**
- * Limits the rate per key. Quotas allow bursts and refill steadily (the generic cell rate algorithm of ITU-T I.371, in its
- * virtual scheduling form).
+ * Limits the rate per key. Quotas allow bursts and refill steadily (the generic cell rate algorithm of ITU-T I.371, in
+ * its virtual scheduling form).
  */
 export class RateLimiter {
   readonly #name: string;
@@ -34,8 +34,8 @@ export class RateLimiter {
   }
 
   /**
-   * Counts one event for `key` at `nowMs`, the time of a monotonic clock. When the quota is exhausted, counts nothing and
-   * returns `too_many_requests` with a `Retry-After`.
+   * Counts one event for `key` at `nowMs`, the time of a monotonic clock. When the quota is exhausted, counts nothing
+   * and returns `too_many_requests` with a `Retry-After`.
    */
   take(key: string, nowMs: number): HttpError | undefined {
     const fullAtMs = Math.max(this.#fullAtMs.get(key) ?? 0, nowMs) + this.#intervalMs;

@@ -2,8 +2,8 @@ import { dlopen } from "bun:ffi";
 import { readdirSync } from "node:fs";
 
 /**
- * Maximum unsent bytes that the kernel queues for each connection. Its default is 4 MiB (`net.ipv4.tcp_wmem`), so a slow
- * client would appear stalled for minutes while it reads that queue.
+ * Maximum unsent bytes that the kernel queues for each connection. Its default is 4 MiB (`net.ipv4.tcp_wmem`), so a
+ * slow client would appear stalled for minutes while it reads that queue.
  */
 const MAX_UNSENT_BYTES = 128 * 1024;
 
@@ -16,9 +16,9 @@ const PLATFORMS: Readonly<Record<string, { libraries: string[]; level: number; i
 const IPPROTO_TCP = 6;
 
 /**
- * Limits the kernel's queue of unsent bytes (TCP_NOTSENT_LOWAT). Sets the limit on all listening sockets of this process; new
- * connections inherit it. The progress of a client then becomes visible after 64 KiB, at any bandwidth and latency. Keeps
- * the kernel's default where the platform lacks the option or the C library is not found.
+ * Limits the kernel's queue of unsent bytes (TCP_NOTSENT_LOWAT). Sets the limit on all listening sockets of this
+ * process; new connections inherit it. The progress of a client then becomes visible after 64 KiB, at any bandwidth and
+ * latency. Keeps the kernel's default where the platform lacks the option or the C library is not found.
  */
 export function limitSendQueues(): void {
   const platform = PLATFORMS[process.platform];

@@ -90,7 +90,7 @@ export class HttpServer {
     this.#listener.setCertificate(certificate);
   }
 
-  /** Adds `Connection: close` to all further responses, so that clients move to new connections before the server stops. */
+  /** Adds `Connection: close` to all further responses, so that clients reconnect before the server stops. */
   drain(): void {
     this.#isDraining = true;
   }
@@ -101,9 +101,9 @@ export class HttpServer {
   }
 
   /**
-   * Reads the requests that have already arrived. Otherwise they would be lost: Bun closes idle connections without reading
-   * their buffers, and the kernel resets connections that were not accepted. Ends after two consecutive event-loop ticks
-   * without a request, because a tick may have begun after its poll of the sockets.
+   * Reads the requests that have already arrived. Otherwise they would be lost: Bun closes idle connections without
+   * reading their buffers, and the kernel resets connections that were not accepted. Ends after two consecutive
+   * event-loop ticks without a request, because a tick may have begun after its poll of the sockets.
    */
   async #readPendingRequests(): Promise<void> {
     let quietTicks = 0;
@@ -155,7 +155,7 @@ export class HttpServer {
     throw new HttpError("method_not_allowed", `method not allowed: use ${allowed}`, { Allow: allowed });
   }
 
-  /** Authorizes a request, or sheds it under overload. Public routes skip this check, so health probes succeed under load. */
+  /** Authorizes or sheds a request. Public routes skip this check, so health probes succeed under load. */
   #authorize({ request, startedMs }: ActiveCall, scope: Scope): AuthResult | Promise<AuthResult> {
     const { maxRequests = MAX_REQUESTS } = this.#options;
     const isOverloaded = this.#requestsInProgress >= maxRequests || this.#loadShedder.shouldShed(startedMs);
