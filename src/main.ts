@@ -26,11 +26,11 @@ const program = command("plantstore")
 
 await program.parseAsync().catch(fail);
 
-/** Says why in one line on standard error; exits with 2 when the program was called wrongly, else with 1. */
+/** Prints the error in one line on standard error. Exits with 2 for a usage error, else with 1. */
 function fail(error: unknown): never {
-  // Commander has written its own line, and also "throws" after --help and --version.
+  // Commander has already printed the error. It also throws after --help and --version.
   if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? 0 : 2);
-  // Whoever read the output, `head` for one, has seen enough.
+  // The reader of the output, such as `head`, has closed the pipe.
   if ((error as { code?: unknown }).code === "EPIPE") process.exit(0);
   console.error(`plantstore: ${error instanceof Error ? error.message : error}`);
   process.exit(error instanceof UsageError ? 2 : 1);

@@ -26,11 +26,11 @@ const newFile = (extension: string, content?: string | Uint8Array): string => {
   return path;
 };
 
-/** Runs `import` or `export` for the owner of a token of a server. */
-const runAt = (url: string, token: string, args: readonly string[], options: RunOptions = {}) =>
+/** Runs `import` or `export` with this server and token. */
+const runWith = (url: string, token: string, args: readonly string[], options: RunOptions = {}) =>
   run(args, { ...options, env: { PLANTSTORE_URL: url, PLANTSTORE_TOKEN: token, ...options.env } });
 
-describe("plantstore token on no database", () => {
+describe("plantstore token without a database", () => {
   const misuses: [args: readonly string[], reason: string][] = [
     [[], "Usage"],
     [["create"], "--owner"],
@@ -49,79 +49,82 @@ describe("plantstore token on no database", () => {
     [["revoke"], "token"],
   ];
   it(
-    "refuses misuse with exit code 2 and makes no database",
+    "exits with 2 on invalid arguments and creates no database",
     async () => {
-      const path = join(folder.path, "misused", "plants.db");
+      const path = join(folder.path, "invalid", "plants.db");
       for (const [args, reason] of misuses) {
         const env = { PLANTSTORE_DATABASE: `sqlite:${path}` };
         const { exitCode, stdout, stderr } = await run(["token", ...args], { env });
         expect({ args, exitCode, stdout }).toEqual({ args, exitCode: 2, stdout: "" });
         expect(stderr).toContain(reason);
       }
-      expect(existsSync(join(folder.path, "misused"))).toBe(false);
+      expect(existsSync(join(folder.path, "invalid"))).toBe(false);
     },
     TIMEOUT_MS,
   );
 
-  it.each(["list", "revoke 84359d473ba6"])("makes no database for %s where the path is mistyped", async (words) => {
-    const path = join(folder.path, "mistyped", "plants.db");
-    const result = await run(["token", ...words.split(" "), "--database", `sqlite:${path}`]);
-    expect(result).toEqual({
-      exitCode: 1,
-      stdout: "",
-      stderr: `plantstore: there is no database ${path}: name one that is there\n`,
-    });
-    expect(existsSync(join(folder.path, "mistyped"))).toBe(false);
-  });
+  it.each(["list", "revoke 84359d473ba6"])(
+    "%s exits with 1 and creates no database when it does not exist",
+    async (args) => {
+      const path = join(folder.path, "missing", "plants.db");
+      const result = await run(["token", ...args.split(" "), "--database", `sqlite:${path}`]);
+      expect(result).toEqual({
+        exitCode: 1,
+        stdout: "",
+        stderr: `plantstore: there is no database ${path}: name one that is there\n`,
+      });
+      expect(existsSync(join(folder.path, "missing"))).toBe(false);
+    },
+  );
 });
 
 describe("plantstore import and export without a server", () => {
   const misuses: [args: readonly string[], exitCode: number, reason: RegExp, env?: Record<string, string>][] = [
     [["import"], 2, /missing required argument 'file'/],
-    [["import", "plants.txt"], 2, /--format must be ndjson, csv, json/],
-    [["import", "-"], 2, /--format must be/],
-    [["import", "plants.csv", "--format", "xml"], 2, /--format must be/],
-    [["export", "plants.txt"], 2, /--format must be/],
+    [["import", "plants.txt"], 2, /--format is required for plants\.txt: one of ndjson, csv, json/],
+    [["import", "-"], 2, /--format is required for standard input/],
+    [["import", "plants.csv", "--format", "xml"], 2, /--format must be one of ndjson, csv, json/],
+    [["export", "plants.txt"], 2, /--format is required/],
     [["import", "plants.csv"], 2, /--token or PLANTSTORE_TOKEN is required/, { PLANTSTORE_TOKEN: "" }],
     [["export"], 2, /--url must be.*PLANTSTORE_TOKEN must be/, { PLANTSTORE_TOKEN: "a b" }],
-    [["import", "/nowhere/plants.csv"], 1, /\/nowhere\/plants\.csv.*no such file/],
-    [["import", "."], 2, /--format must be/],
-    [["import", ".", "--format", "csv"], 1, /\. cannot be read/],
+    [["import", "/nowhere/plants.csv"], 1, /cannot read \/nowhere\/plants\.csv: no such file/],
+    [["import", "."], 2, /--format is required/],
+    [["import", ".", "--format", "csv"], 1, /cannot read \.: no such file/],
     [["export", "/nowhere/plants.csv"], 1, /\/nowhere\/plants\.csv/],
   ];
   for (const [args, exitCode, reason, env = {}] of misuses) {
-    it(`${args.join(" ")} fails with ${exitCode} in one line: ${reason.source}`, async () => {
+    it(`${args.join(" ")} exits with ${exitCode} and a one-line error: ${reason.source}`, async () => {
       const more = reason.source.startsWith("--url") ? ["--url", "ftp://x"] : [];
-      const result = await runAt("http://127.0.0.1", "plt_x", [...args, ...more], { env, cwd: folder.path });
+      const result = await runWith("http://127.0.0.1", "plt_x", [...args, ...more], { env, cwd: folder.path });
       expect({ exitCode: result.exitCode, stdout: result.stdout }).toEqual({ exitCode, stdout: "" });
       expect(result.stderr).toMatch(reason);
       expect(result.stderr).toMatch(/^plantstore: .*\n$/);
     });
   }
 
-  it("leave a file that was there alone when an export fails half-way, and nothing beside it", async () => {
+  it("export leaves an existing file unchanged and no temporary file when it fails midway", async () => {
     const page = () => Response.json([{ id: 1, name: "Fern" }], { headers: { Link: '</plants?after=1>; rel="next"' } });
-    const refusal = () => Response.json({ error: 40101, message: "revoked meanwhile" }, { status: 401 });
+    const rejection = () => Response.json({ error: 40101, message: "revoked during the export" }, { status: 401 });
     const stub = Bun.serve({
       port: 0,
       hostname: "127.0.0.1",
-      fetch: ({ url }) => (url.includes("after=") ? refusal() : page()),
+      fetch: ({ url }) => (url.includes("after=") ? rejection() : page()),
     });
-    const [kept, missing] = [newFile("csv", "precious"), newFile("json")];
-    for (const file of [kept, missing]) {
-      const { exitCode, stdout, stderr } = await runAt(stub.url.origin, "plt_x", ["export", file]);
+    const [existing, missing] = [newFile("csv", "previous content"), newFile("json")];
+    for (const file of [existing, missing]) {
+      const { exitCode, stdout, stderr } = await runWith(stub.url.origin, "plt_x", ["export", file]);
       expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-      expect(stderr).toBe("plantstore: revoked meanwhile\n");
+      expect(stderr).toBe("plantstore: revoked during the export\n");
     }
     await stub.stop(true);
-    expect(readFileSync(kept, "utf8")).toBe("precious");
+    expect(readFileSync(existing, "utf8")).toBe("previous content");
     expect(existsSync(missing)).toBe(false);
     expect(readdirSync(folder.path).filter((name) => name.includes("partial"))).toEqual([]);
   });
 });
 
-/** In the order of their ids, as `export` writes them. */
-const GARDEN = [
+/** NDJSON as `export` writes it, ordered by id. */
+const NDJSON = [
   '{"id":-9223372036854775808,"name":"first"}',
   '{"id":-9007199254740993,"name":"caf\u00e9","tag":"cafe\u0301"}',
   '{"id":-1,"name":"line\u2028separator\u2029","tag":""}',
@@ -135,7 +138,7 @@ const GARDEN = [
 ]
   .map((line) => `${line}\n`)
   .join("");
-const GARDEN_COUNT = GARDEN.trim().split("\n").length;
+const NDJSON_COUNT = NDJSON.trim().split("\n").length;
 
 describe.each(DATABASES)("on %s", (_, newDatabase) => {
   let database: TestDatabase;
@@ -152,12 +155,12 @@ describe.each(DATABASES)("on %s", (_, newDatabase) => {
   const newToken = (...args: string[]) => createToken(database.url, newOwner(), args);
   const tokenCommand = (...args: string[]) => run(["token", ...args, "--database", database.url]);
   const plants = (token: string, args: readonly string[], options?: RunOptions) =>
-    runAt(server.url, token, args, options);
-  /** All that a token's owner has, as NDJSON. */
+    runWith(server.url, token, args, options);
+  /** All plants of the token's owner as NDJSON. */
   const exported = async (token: string): Promise<string> => (await plants(token, ["export"])).stdout;
 
   describe("plantstore token", () => {
-    it("creates a token that works, and prints the token only", async () => {
+    it("create prints only the token, which works", async () => {
       const { exitCode, stdout, stderr } = await tokenCommand("create", "--owner", newOwner());
       expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
       expect(stdout).toMatch(/^plt_[0-9A-Za-z]{36}\n$/);
@@ -165,7 +168,7 @@ describe.each(DATABASES)("on %s", (_, newDatabase) => {
       expect((await fetch(`${server.url}/plants`, { headers })).status).toBe(200);
     });
 
-    it("prints a link to the page with the token in its fragment, and the link only, when asked", async () => {
+    it("create --link prints only a link with the token in the fragment", async () => {
       for (const [url, start] of [
         [undefined, "http://127.0.0.1:8080/"],
         ["https://plants.example", "https://plants.example/"],
@@ -180,7 +183,7 @@ describe.each(DATABASES)("on %s", (_, newDatabase) => {
       }
     });
 
-    it("gives the scopes, the label and the end that were asked for, and lists them without a secret", async () => {
+    it("create sets scopes, label and expiry, and list prints them without the token", async () => {
       const owner = newOwner();
       const before = Date.now();
       const token = await createToken(database.url, owner, [
@@ -210,7 +213,7 @@ describe.each(DATABASES)("on %s", (_, newDatabase) => {
       expect((await fetch(`${server.url}/plants/1`, { method: "DELETE", headers })).status).toBe(403);
     });
 
-    it("revokes a token once, by its id or by itself", async () => {
+    it("revoke revokes a token by id or value, and exits with 1 the second time", async () => {
       const [owner, other] = [newOwner(), newOwner()];
       const [token] = [await createToken(database.url, owner), await createToken(database.url, other)];
       const listed = async (name: string) => {
@@ -226,25 +229,25 @@ describe.each(DATABASES)("on %s", (_, newDatabase) => {
         expect(await tokenCommand("revoke", name)).toEqual({ exitCode: 0, stdout: "revoked\n", stderr: "" });
         const again = await tokenCommand("revoke", name);
         expect(again).toMatchObject({ exitCode: 1, stdout: "" });
-        expect(again.stderr).toMatch(/^plantstore: there is no such token.*\n$/);
+        expect(again.stderr).toMatch(/^plantstore: no such token, or already revoked: see `token list`\n$/);
       }
       expect([(await listed(owner)).status, (await listed(other)).status]).toEqual(["revoked", "revoked"]);
-      expect((await tokenCommand("revoke", "plt_nobody")).exitCode).toBe(1);
+      expect((await tokenCommand("revoke", "plt_unknown")).exitCode).toBe(1);
     });
   });
 
   describe("plantstore import and export", () => {
     it(
-      "say in one line that the token is bad, lacks the scope, or that the server cannot be reached",
+      "exit with 1 and a one-line error when the token is invalid or lacks the scope, or the server is unreachable",
       async () => {
-        const file = newFile("ndjson", GARDEN);
-        const gone = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
-        await gone.stop(true);
-        const unreachable = { env: { PLANTSTORE_URL: gone.url.origin } };
+        const file = newFile("ndjson", NDJSON);
+        const stopped = Bun.serve({ port: 0, hostname: "127.0.0.1", fetch: () => new Response() });
+        await stopped.stop(true);
+        const unreachable = { env: { PLANTSTORE_URL: stopped.url.origin } };
         const reader = await newToken("--scopes", "plants:read");
         const failures = [
-          { reason: /token is malformed, unknown, expired or revoked/, token: "plt_nobody", options: {} },
-          { reason: new RegExp(`no response from ${gone.url.origin}`), token: "plt_nobody", options: unreachable },
+          { reason: /token is malformed, unknown, expired or revoked/, token: "plt_unknown", options: {} },
+          { reason: new RegExp(`no response from ${stopped.url.origin}`), token: "plt_unknown", options: unreachable },
         ];
         for (const { reason, token, options } of failures) {
           for (const args of [["import", file], ["export"]]) {
@@ -260,23 +263,23 @@ describe.each(DATABASES)("on %s", (_, newDatabase) => {
     );
 
     for (const format of ["ndjson", "csv", "json"]) {
-      it(`bring every plant through ${format} and back, and twice is once`, async () => {
+      it(`round-trip all plants through ${format}, and importing twice changes nothing`, async () => {
         const [token, other] = [await newToken(), await newToken()];
-        const first = await plants(token, ["import", newFile("ndjson", GARDEN)]);
-        const imported = { exitCode: 0, stdout: `${GARDEN_COUNT} plants imported\n`, stderr: "" };
+        const first = await plants(token, ["import", newFile("ndjson", NDJSON)]);
+        const imported = { exitCode: 0, stdout: `${NDJSON_COUNT} plants imported\n`, stderr: "" };
         expect(first).toEqual(imported);
-        expect(await exported(token)).toBe(GARDEN);
+        expect(await exported(token)).toBe(NDJSON);
         const file = newFile(format);
         const toFile = await plants(token, ["export", file]);
-        expect(toFile).toEqual({ exitCode: 0, stdout: `${GARDEN_COUNT} plants exported\n`, stderr: "" });
+        expect(toFile).toEqual({ exitCode: 0, stdout: `${NDJSON_COUNT} plants exported\n`, stderr: "" });
         const toPipe = await plants(token, ["export", "--format", format]);
         expect(Buffer.from(toPipe.stdout).equals(readFileSync(file))).toBe(true);
         expect(await plants(other, ["import", file])).toEqual(imported);
         expect(await plants(other, ["import", "-", "--format", format], { stdin: toPipe.stdout })).toEqual(imported);
-        expect(await exported(other)).toBe(GARDEN);
+        expect(await exported(other)).toBe(NDJSON);
       });
 
-      it(`write no plants as a whole ${format} that can be read again`, async () => {
+      it(`round-trip an empty ${format} file`, async () => {
         const token = await newToken();
         const file = newFile(format);
         expect((await plants(token, ["export", file])).exitCode).toBe(0);
@@ -289,7 +292,7 @@ describe.each(DATABASES)("on %s", (_, newDatabase) => {
       });
     }
 
-    it("read a spreadsheet: any order and case of columns, others passed over, a mark and CRLF, empty tag or none", async () => {
+    it("import reads CSV with a BOM, CRLF, columns in any order and case, other columns, empty tags and no tags", async () => {
       const token = await newToken();
       const rows = Array.from(
         { length: 331 },
@@ -306,12 +309,12 @@ describe.each(DATABASES)("on %s", (_, newDatabase) => {
       const tagOf = (n: number) => (n % 2 ? { tag: `tag ${n}` } : n % 4 ? { tag: "" } : {});
       const lines = rows.map((_, n) => `${JSON.stringify({ id: n, name: `plant ${n}`, ...tagOf(n) })}\n`);
       expect(await exported(token)).toBe(lines.join(""));
-      const some = await plants(token, ["export", "--tag", "tag 17"]);
-      expect(some.stdout).toBe('{"id":17,"name":"plant 17","tag":"tag 17"}\n');
+      const tagged = await plants(token, ["export", "--tag", "tag 17"]);
+      expect(tagged.stdout).toBe('{"id":17,"name":"plant 17","tag":"tag 17"}\n');
       expect((await plants(token, ["export", "--tag", ""])).stdout).toBe(lines.filter((_, n) => n % 4 === 2).join(""));
     });
 
-    it("report each bad row with its line and field, and take the good ones", async () => {
+    it("import reports invalid rows with line and field, and imports the others", async () => {
       const bad = {
         '{"id": 1.5, "name": "x"}': "id must be",
         '{"id": "1", "name": "x"}': "id must be",
@@ -327,37 +330,37 @@ describe.each(DATABASES)("on %s", (_, newDatabase) => {
         null: "",
         "\xff": "UTF-8",
       };
-      const faults = Object.values(bad);
+      const problems = Object.values(bad);
       const lines = ['{"id": 7.0, "name": "good"}', ...Object.keys(bad), "", '{"id": 8, "name": "also", "more": 1}'];
       const token = await newToken();
       const result = await plants(token, ["import", newFile("ndjson", Buffer.from(lines.join("\n"), "latin1"))]);
       expect(result).toMatchObject({ exitCode: 1, stdout: "2 plants imported\n" });
-      const told = result.stderr.trimEnd().split("\n");
-      expect(told.pop()).toBe(`plantstore: ${faults.length} rows were refused`);
-      expect(told.map((line) => line.slice(0, line.indexOf(":"))).sort()).toEqual(
-        faults.map((_, n) => `line ${n + 2}`).sort(),
+      const reported = result.stderr.trimEnd().split("\n");
+      expect(reported.pop()).toBe(`plantstore: ${problems.length} rows rejected`);
+      expect(reported.map((line) => line.slice(0, line.indexOf(":"))).sort()).toEqual(
+        problems.map((_, n) => `line ${n + 2}`).sort(),
       );
-      for (const [n, fault] of faults.entries())
-        expect(told.join("\n")).toMatch(new RegExp(`line ${n + 2}: .*${fault}`));
+      for (const [n, problem] of problems.entries())
+        expect(reported.join("\n")).toMatch(new RegExp(`line ${n + 2}: .*${problem}`));
       expect(await exported(token)).toBe('{"id":7,"name":"good"}\n{"id":8,"name":"also"}\n');
     });
 
-    it("report the lines of a CSV, also after a cell of several lines, and a file without the columns", async () => {
+    it("import reports line numbers in CSV with multi-line cells, and rejects a file without id and name columns", async () => {
       const token = await newToken();
       const file = newFile("csv", 'id,name,tag\n1,"two\nlines",\nx,bad,\n2,good\n0x1,bad,\n3,,\n4,good,\n');
       const { exitCode, stdout, stderr } = await plants(token, ["import", file]);
       expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "2 plants imported\n" });
       const patterns = [/^line 4: id must/m, /^line 5: .*3 columns/m, /^line 6: id must/m, /^line 7: name must/m];
       for (const pattern of patterns) expect(stderr).toMatch(pattern);
-      const headless = await plants(token, ["import", newFile("csv", "1,Fern,\n")]);
-      expect(headless).toMatchObject({ exitCode: 1, stdout: "" });
-      expect(headless.stderr).toMatch(/^plantstore: .*id and name.*\n$/);
-      const noArray = await plants(token, ["import", newFile("json", '{"id": 1}')]);
-      expect(noArray).toMatchObject({ exitCode: 1, stdout: "" });
-      expect(noArray.stderr).toMatch(/^plantstore: .*array.*\n$/);
+      const withoutHeader = await plants(token, ["import", newFile("csv", "1,Fern,\n")]);
+      expect(withoutHeader).toMatchObject({ exitCode: 1, stdout: "" });
+      expect(withoutHeader.stderr).toMatch(/^plantstore: .*id and name.*\n$/);
+      const notArray = await plants(token, ["import", newFile("json", '{"id": 1}')]);
+      expect(notArray).toMatchObject({ exitCode: 1, stdout: "" });
+      expect(notArray.stderr).toMatch(/^plantstore: .*array.*\n$/);
     });
 
-    it("count a plant as imported that is there already, whoever created it", async () => {
+    it("import counts an identical existing plant as imported, even when another client created it", async () => {
       const token = await newToken();
       const client = new PlantStoreClient({ url: server.url, token });
       await client.createPlant({ id: ID_MIN, name: "Sage", tag: "" });
@@ -370,14 +373,16 @@ describe.each(DATABASES)("on %s", (_, newDatabase) => {
       const { exitCode, stdout, stderr } = await plants(token, ["import", newFile("ndjson", rows.join("\n"))]);
       expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "2 plants imported\n" });
       expect(stderr).toBe(
-        "line 2: id 2 is already in use: use another id, or delete the existing plant\nplantstore: 1 row was refused\n",
+        "line 2: id 2 is already in use: use another id, or delete the existing plant
+plantstore: 1 row rejected
+",
       );
     });
 
-    it("let the first of several rows with one id win: the others wait until it is answered", async () => {
+    it("import creates rows with the same id one after another, so that the first one wins", async () => {
       const token = await newToken();
       const rows = Array.from({ length: 300 }, (_, n) => `{"id":${n % 3},"name":"row ${n}"}`);
-      const underway = new Set<number>();
+      const inFlight = new Set<number>();
       let hasOverlap = false;
       const proxy = Bun.serve({
         port: 0,
@@ -387,11 +392,11 @@ describe.each(DATABASES)("on %s", (_, newDatabase) => {
           if (request.method === "GET") return fetch(url, { headers: request.headers });
           const body = await request.text();
           const { id } = JSON.parse(body) as { id: number };
-          hasOverlap ||= underway.has(id);
-          underway.add(id);
-          const answer = await fetch(url, { method: "POST", headers: request.headers, body });
-          underway.delete(id);
-          return answer;
+          hasOverlap ||= inFlight.has(id);
+          inFlight.add(id);
+          const response = await fetch(url, { method: "POST", headers: request.headers, body });
+          inFlight.delete(id);
+          return response;
         },
       });
       const args = ["import", newFile("jsonl", rows.join("\n")), "--url", proxy.url.origin];
@@ -407,7 +412,7 @@ describe.each(DATABASES)("on %s", (_, newDatabase) => {
     });
 
     it(
-      "go on after an interruption until all is there",
+      "import resumes after it was killed",
       async () => {
         const token = await newToken();
         const rows = Array.from({ length: 4_000 }, (_, n) => `{"id":${n},"name":"plant ${n}"}\n`);

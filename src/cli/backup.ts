@@ -1,19 +1,19 @@
 import { readConfig } from "../config.ts";
 import { backUp } from "../storage/sqlite/backup.ts";
 import { command } from "./command.ts";
-import { describe, interruption, requireSqlite } from "./maintenance.ts";
+import { abortOnStopSignal, formatContents, requireSqlite } from "./maintenance.ts";
 
 /** `plantstore backup FILE` */
 export const backupCommand = () =>
   command("backup", ["database"])
-    .summary("copy the database while a server runs on it")
+    .summary("back up the database, even while a server uses it")
     .description(
-      "Copies a SQLite database, plants and tokens, into a new file that only you may read: one moment of it, compact, and looked through before it gets its name. A server may run on it meanwhile and is not held up.",
+      "Copies a SQLite database, including tokens, to a new file that only you can read. The copy is a consistent snapshot; it is compacted, and checked before the file appears under its name. A server can use the database at the same time and is not blocked.",
     )
-    .argument("<file>", "file to make; it must not be there yet")
+    .argument("<file>", "file to create; must not exist")
     .action(async (file: string, flags) => {
-      const copied = await backUp(requireSqlite("backup", readConfig(["database"], flags).database), file, {
-        signal: interruption(),
+      const backup = await backUp(requireSqlite("backup", readConfig(["database"], flags).database), file, {
+        signal: abortOnStopSignal(),
       });
-      console.log(`${describe(copied)} backed up: ${copied.bytes} bytes`);
+      console.log(`${formatContents(backup)} backed up: ${backup.bytes} bytes`);
     });

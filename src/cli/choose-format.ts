@@ -2,11 +2,13 @@ import { UsageError } from "../config.ts";
 import { FORMATS, type Format, formatOf } from "../files/formats.ts";
 
 /**
- * The format that `--format` names, or else the file's extension.
- * @throws UsageError
+ * Returns the format given with `--format`, or else the format of the file extension.
+ * @throws UsageError when the format is unknown
  */
-export function chooseFormat(file: string, named: string | undefined): Format {
-  const format = formatOf(named ?? file);
+export function chooseFormat(file: string, flag: string | undefined): Format {
+  const format = formatOf(flag ?? file);
   if (format !== undefined) return format;
-  throw new UsageError(`--format must be ${FORMATS.join(", ")}${named === undefined ? `: ${file} does not tell` : ""}`);
+  const names = FORMATS.join(", ");
+  if (flag !== undefined) throw new UsageError(`--format must be one of ${names}`);
+  throw new UsageError(`--format is required for ${file === "-" ? "standard input" : file}: one of ${names}`);
 }

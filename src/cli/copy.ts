@@ -2,7 +2,7 @@ import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
 import { type Config, readConfig, UsageError } from "../config.ts";
 import { compare, copyPlants, copyTokens, describeContents } from "../copy/copy.ts";
-import { countOf, type Databases, type OnPlants } from "../copy/databases.ts";
+import { type Databases, formatCount, type OnProgress } from "../copy/databases.ts";
 import { verify } from "../copy/verify.ts";
 import { openStorage, sqliteFile } from "../storage/open.ts";
 import { command } from "./command.ts";
@@ -10,21 +10,21 @@ import { stopSignal } from "./life.ts";
 import { openProgress } from "./progress.ts";
 
 const COPY_SETTINGS = ["from", "to", "queryTimeout", "poolSize"] as const;
-const RESUME = "to go on, run the same command with --resume";
+const RESUME = "to resume, run the same command with --resume";
 
 /** `plantstore copy --from URL --to URL` */
 export const copyCommand = () =>
   command("copy", COPY_SETTINGS)
-    .summary("copy a whole database to another one")
+    .summary("copy a database to another database")
     .description(
-      "Copies all plants of all owners, with their idempotency keys, and all tokens to an empty database, of the same kind or the other one. Then reads both and compares them. No server may run on a SQLite file meanwhile; servers on PostgreSQL must be stopped.",
+      "Copies all plants of all owners, with their idempotency keys, and all tokens to an empty SQLite or PostgreSQL database. Then reads and compares both databases. Stop the servers of both databases first.",
     )
-    .option("--resume", "go on with a copy that was interrupted: what the target has already must be equal")
+    .option("--resume", "continue an interrupted copy; rows that already exist in the target must match the source")
     .action((flags) => copy(readConfig(COPY_SETTINGS, flags), flags.resume === true));
 
 async function copy(config: Config<(typeof COPY_SETTINGS)[number]>, mayResume: boolean): Promise<void> {
   const { from, to, queryTimeout: queryTimeoutMs, poolSize } = config;
-  if (placeOf(from) === placeOf(to)) throw new UsageError("--from and --to name the same database");
+  if (databaseLocation(from) === databaseLocation(to)) throw new UsageError("--from and --to name the same database");
   const options = { forServer: true, queryTimeoutMs, poolSize };
   const source = await openStorage(from, { ...options, mustExist: true });
   try {
@@ -33,9 +33,9 @@ async function copy(config: Config<(typeof COPY_SETTINGS)[number]>, mayResume: b
       const contents = mayResume ? undefined : await describeContents(target);
       if (contents !== undefined)
         throw new Error(
-          `the target has ${contents} already: name an empty database with --to, or --resume a copy that was interrupted`,
+          `the target already has ${contents}: use an empty database, or --resume to continue an interrupted copy`,
         );
-      console.log(await copyAll({ source, target, signal: abortedBy(stopSignal()) }));
+      console.log(await copyAll({ source, target, signal: abortOn(stopSignal()) }));
     } finally {
       await target.close();
     }
@@ -44,37 +44,39 @@ async function copy(config: Config<(typeof COPY_SETTINGS)[number]>, mayResume: b
   }
 }
 
-/** Resolves with what was done, in one line. */
+/** Copies and verifies. Returns a one-line summary. */
 async function copyAll(databases: Databases): Promise<string> {
   try {
-    const { plants, missing } = await showing("comparing", undefined, (onPlants) => compare(databases, onPlants));
-    if (missing > 0) await showing("copying", missing, (onPlants) => copyPlants(databases, onPlants));
-    // The tokens come last, so that nobody is let in before all plants are there.
+    const { plants, missing } = await withProgress("comparing", undefined, (onProgress) =>
+      compare(databases, onProgress),
+    );
+    if (missing > 0) await withProgress("copying", missing, (onProgress) => copyPlants(databases, onProgress));
+    // Copy the tokens last, so that no client can use an incomplete target.
     await copyTokens(databases);
     const bothPlants = 2 * plants;
-    const verified = await showing("verifying", bothPlants, (onPlants) => verify(databases, onPlants));
+    const verified = await withProgress("verifying", bothPlants, (onProgress) => verify(databases, onProgress));
     const counts = [
-      countOf(verified.plants, "plant"),
-      countOf(verified.owners, "owner"),
-      countOf(verified.tokens, "token"),
+      formatCount(verified.plants, "plant"),
+      formatCount(verified.owners, "owner"),
+      formatCount(verified.tokens, "token"),
     ];
-    return `${countOf(missing, "plant")} copied; verified equal in both databases: ${counts.join(", ")}`;
+    return `${formatCount(missing, "plant")} copied; verified equal: ${counts.join(", ")}`;
   } catch (error) {
     throw new Error(`${reasonOf(error as Error)}; ${RESUME}`, { cause: error });
   }
 }
 
-/** Why it failed, in one line, with what the engine said: there is no log to look it up in. */
+/** Formats an error in one line. Includes the cause from the engine, because commands have no log. */
 function reasonOf({ message, cause }: Error): string {
   const detail = (cause as { readonly message?: string } | undefined)?.message;
   return detail === undefined ? message : `${message} (${detail.replaceAll("\n", " ")})`;
 }
 
-/** Shows the progress of some work on plants. */
-async function showing<Result>(
+/** Shows a progress bar during `work`. */
+async function withProgress<Result>(
   verb: string,
   total: number | undefined,
-  work: (onPlants: OnPlants) => Promise<Result>,
+  work: (onProgress: OnProgress) => Promise<Result>,
 ): Promise<Result> {
   const progress = openProgress(verb, total);
   let done = 0;
@@ -88,15 +90,15 @@ async function showing<Result>(
   }
 }
 
-/** Is aborted by the signal that `stop` resolves with. */
-function abortedBy(stop: Promise<string>): AbortSignal {
+/** Returns a signal that is aborted when `stop` resolves. */
+function abortOn(stop: Promise<string>): AbortSignal {
   const controller = new AbortController();
   stop.then((name) => controller.abort(new Error(`stopped by ${name}`)));
   return controller.signal;
 }
 
-/** Where a database is, whatever else its URL says. */
-function placeOf(url: string): string {
+/** Returns the location of a database: file path, or host, port and database name. */
+function databaseLocation(url: string): string {
   const path = sqliteFile(url);
   if (path !== undefined) return existsSync(path) ? realpathSync(path) : resolve(path);
   const { hostname, port, pathname } = new URL(url);

@@ -4,6 +4,7 @@ import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { PlantStoreClient } from "../client/index.ts";
 import { readConfig } from "../config.ts";
+import { formatCount } from "../copy/databases.ts";
 import type { NewPlant } from "../domain/plant.ts";
 import { FORMATS, type Format } from "../files/formats.ts";
 import { writeRows } from "../files/write.ts";
@@ -16,16 +17,16 @@ export const exportCommand = () =>
   command("export", ["url", "token"])
     .summary("write all plants to a file")
     .description(
-      "Writes the plants that the token gives access to, in ascending order of id, in a form that `import` reads back exactly. A file gets its name only once it is whole.",
+      "Writes all plants of the token's owner, ordered by ascending id, in a format that `import` restores exactly. The file is created or replaced only when the export is complete.",
     )
     .argument("[file]", "file to write, or - for standard output", "-")
-    .option("--format <name>", `${FORMATS.join(", ")}; else by the file's extension, ndjson on standard output`)
+    .option("--format <name>", `${FORMATS.join(", ")}; default: by file extension, or ndjson on standard output`)
     .option("--tag <text>", "only plants with exactly this tag")
     .action((file: string, flags) => exportTo(file, flags));
 
 async function exportTo(file: string, flags: Record<string, unknown>): Promise<void> {
-  const named = flags["format"] as string | undefined;
-  const format = file === "-" && named === undefined ? "ndjson" : chooseFormat(file, named);
+  const formatFlag = flags["format"] as string | undefined;
+  const format = file === "-" && formatFlag === undefined ? "ndjson" : chooseFormat(file, formatFlag);
   const client = new PlantStoreClient(readConfig(["url", "token"], flags));
   const tag = flags["tag"] as string | undefined;
   const progress = openProgress("exporting", undefined);
@@ -38,15 +39,15 @@ async function exportTo(file: string, flags: Record<string, unknown>): Promise<v
   }
   try {
     if (file === "-") await write(counted(), format, process.stdout, false);
-    else await writeWhole(counted(), format, file);
+    else await writeFile(counted(), format, file);
   } finally {
     progress.stop();
   }
-  if (file !== "-") console.log(`${count} plants exported`);
+  if (file !== "-") console.log(`${formatCount(count, "plant")} exported`);
 }
 
-/** Writes beside the file first, so that nobody takes half an export for a whole one. */
-async function writeWhole(plants: AsyncIterable<NewPlant>, format: Format, file: string): Promise<void> {
+/** Writes to a temporary file first, so that the file never holds a partial export. */
+async function writeFile(plants: AsyncIterable<NewPlant>, format: Format, file: string): Promise<void> {
   const partial = `${file}.partial`;
   try {
     await write(plants, format, createWriteStream(partial), true);

@@ -1,5 +1,6 @@
 import { PlantStoreClient } from "../client/index.ts";
 import { readConfig } from "../config.ts";
+import { formatCount } from "../copy/databases.ts";
 import { FORMATS } from "../files/formats.ts";
 import { importRows } from "../files/import.ts";
 import { type Row, readRows } from "../files/read.ts";
@@ -8,52 +9,54 @@ import { command } from "./command.ts";
 import { openProgress } from "./progress.ts";
 
 const FORMATS_HELP = `
-Formats, by the file's extension or --format:
-  ndjson  {"id": 1, "name": "Clarkia", "tag": "annual"} on every line
-  csv     the first line names the columns: id, name and, if wanted, tag; others are
-          passed over; a quoted empty tag ("") is an empty tag, an unquoted one is none
-  json    one array of such objects, read into memory as a whole`;
+Formats, by file extension or --format:
+  ndjson  one object per line: {"id": 1, "name": "Clarkia", "tag": "annual"}
+  csv     the first line names the columns: id, name and optionally tag; other columns
+          are ignored; "" is an empty tag, an empty cell without quotes is no tag
+  json    one array of such objects, which is read into memory as a whole`;
 
 /** `plantstore import FILE` */
 export const importCommand = () =>
   command("import", ["url", "token"])
     .summary("create plants from a file")
     .description(
-      "Creates the plants of a file through the API. Rows that are refused are reported with their line and the field, the others go in; the exit code is then 1. The same import can be run again, to go on after an interruption: what is there already, equal in every field, counts as imported.",
+      "Creates the plants of a file through the API. Reports each rejected row with its line and field, imports the other rows, and then exits with 1. To resume an interrupted import, run it again: a plant that already exists with the same fields counts as imported.",
     )
     .addHelpText("after", FORMATS_HELP)
     .argument("<file>", "file to read, or - for standard input")
-    .option("--format <name>", FORMATS.join(", "))
+    .option("--format <name>", `${FORMATS.join(", ")}; deproblem: by file extension`)
     .action((file: string, flags) => importFile(file, flags));
 
 async function importFile(file: string, flags: Record<string, unknown>): Promise<void> {
   const format = chooseFormat(file, flags["format"] as string | undefined);
   const client = new PlantStoreClient(readConfig(["url", "token"], flags));
   const source = file === "-" ? Bun.stdin : Bun.file(file);
-  if (file !== "-" && !(await source.exists())) throw new Error(`${file} cannot be read: there is no such file`);
+  if (file !== "-" && !(await source.exists())) throw new Error(`cannot read ${file}: no such file`);
   const progress = openProgress("importing", file === "-" ? undefined : source.size);
-  let [imported, refused, bytesRead] = [0, 0, 0];
+  let [imported, rejected, bytesRead] = [0, 0, 0];
   const counting = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       bytesRead += chunk.length;
       controller.enqueue(chunk);
     },
   });
-  const settle = ({ line }: Row, fault: string | undefined) => {
-    if (fault === undefined) imported++;
+  const onRow = ({ line }: Row, problem: string | undefined) => {
+    if (problem === undefined) imported++;
     else {
-      refused++;
-      console.error(`line ${line}: ${fault}`);
+      rejected++;
+      console.error(`line ${line}: ${problem}`);
     }
     progress.update(bytesRead, imported);
   };
   try {
-    await importRows(client, readRows(source.stream().pipeThrough(counting), format), settle);
+    await importRows(client, readRows(source.stream().pipeThrough(counting), format), onRow);
   } catch (error) {
-    throw new Error(`${(error as Error).message}; stopped after ${imported} plants; the same import can be run again`);
+    throw new Error(
+      `${(error as Error).message}; stopped after ${formatCount(imported, "plant")}; to resume, run the same command again`,
+    );
   } finally {
     progress.stop();
   }
-  console.log(`${imported} plants imported`);
-  if (refused > 0) throw new Error(`${refused} ${refused === 1 ? "row was" : "rows were"} refused`);
+  console.log(`${formatCount(imported, "plant")} imported`);
+  if (rejected > 0) throw new Error(`${rejected} ${rejected === 1 ? "row" : "rows"} rejected`);
 }

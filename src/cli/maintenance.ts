@@ -1,26 +1,28 @@
 import { UsageError } from "../config.ts";
-import { countOf } from "../copy/databases.ts";
+import { formatCount } from "../copy/databases.ts";
 import { sqliteFile } from "../storage/open.ts";
 import type { Contents } from "../storage/sqlite/inspection.ts";
 
 /**
- * The SQLite file that a database URL names; `what` is asked of it.
- * @throws UsageError for PostgreSQL, which brings tools of its own
+ * Returns the file of a SQLite database URL. `what` names the command or flag in the error message.
+ * @throws UsageError for PostgreSQL
  */
 export function requireSqlite(what: string, database: string): string {
   const file = sqliteFile(database);
   if (file !== undefined) return file;
-  throw new UsageError(`${what} is for SQLite: use PostgreSQL's own pg_dump and pg_restore, see docs/operations.md`);
+  throw new UsageError(
+    `${what} supports only SQLite: for PostgreSQL, use pg_dump and pg_restore, see docs/operations.md`,
+  );
 }
 
-/** Is aborted by a stop signal. A second one, as a terminal and a parent may each send one, does not end the clean-up. */
-export function interruption(): AbortSignal {
+/** Returns a signal that SIGTERM and SIGINT abort. A repeated one, as npm sends after Ctrl-C, does not interrupt the cleanup. */
+export function abortOnStopSignal(): AbortSignal {
   const controller = new AbortController();
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => controller.abort());
   return controller.signal;
 }
 
-/** `5 plants of 1 owner, 2 tokens` */
-export function describe({ plants, owners, tokens }: Contents): string {
-  return `${countOf(plants, "plant")} of ${countOf(owners, "owner")}, ${countOf(tokens, "token")}`;
+/** Formats counts: `5 plants of 1 owner, 2 tokens`. */
+export function formatContents({ plants, owners, tokens }: Contents): string {
+  return `${formatCount(plants, "plant")} of ${formatCount(owners, "owner")}, ${formatCount(tokens, "token")}`;
 }

@@ -1,13 +1,13 @@
 import { SingleBar } from "cli-progress";
 
-/** A progress bar on standard error, when that is a terminal; nothing otherwise. */
+/** Progress bar on standard error. Prints nothing if that is not a terminal. */
 export interface Progress {
-  /** `done` of what the bar counts, and how many plants that came to. */
+  /** Reports the total `done` so far, in the unit of the bar, and the number of plants. */
   update(done: number, plants: number): void;
   stop(): void;
 }
 
-/** `total` in what the bar counts, bytes or plants; `undefined` shows a count and a rate only. */
+/** Opens a progress bar. `total` is in bytes or plants; without it, only the number of plants and their rate are shown. */
 export function openProgress(verb: string, total: number | undefined): Progress {
   if (!process.stderr.isTTY) return { update() {}, stop() {} };
   const counts = "{plants} plants, {rate}/s";

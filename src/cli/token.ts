@@ -18,11 +18,13 @@ import { command } from "./command.ts";
 const DATABASE_SETTINGS = ["database", "queryTimeout"] as const;
 const MAX_EXPIRY_MS = 100 * 365 * 86_400_000;
 
-/** `plantstore token create|list|revoke`: they may run while a server runs on the same database. */
+/** `plantstore token create|list|revoke` */
 export const tokenCommand = () =>
   command("token")
     .summary("create, list and revoke tokens")
-    .description("Tokens let clients in. All three commands may run while a server runs on the same database.")
+    .description(
+      "Manages the tokens that clients authenticate with. These commands can run while a server uses the database.",
+    )
     .addCommand(createCommand())
     .addCommand(listCommand())
     .addCommand(revokeCommand());
@@ -31,42 +33,42 @@ const createCommand = () =>
   command("create", [...DATABASE_SETTINGS, "url"])
     .summary("create a token and print it")
     .description(
-      "Prints the new token, and only the token, or a link with it. It cannot be shown again: only its SHA-256 is kept.",
+      "Prints only the token or, with --link, only a sign-in link. The token cannot be displayed again: the database contains only its SHA-256.",
     )
-    .requiredOption("--owner <name>", "whose plants the token gives access to")
-    .option("--scopes <list>", `what it may do: ${SCOPES.join(", ")}, or both separated by a comma`, SCOPES.join(","))
-    .option("--expires <duration>", "when it stops working, as 12h or 30d; without this, never")
-    .option("--label <text>", "what it is for, as `token list` shows it")
-    .option("--link", "print a link that signs a person in on the page at --url, instead of the token alone")
+    .requiredOption("--owner <name>", "owner whose plants the token can access")
+    .option("--scopes <list>", `comma-separated scopes: ${SCOPES.join(", ")}`, SCOPES.join(","))
+    .option("--expires <duration>", "lifetime, such as 12h or 30d; default: unlimited")
+    .option("--label <text>", "description for `token list`")
+    .option("--link", "print a link that signs in to the web page at --url with the token")
     .action(async (flags) => {
-      const grant = {
+      const options = {
         owner: parseText("--owner", flags.owner, OWNER_MAX_LENGTH),
         scopes: parseScopes(flags.scopes),
         label: flags.label === undefined ? undefined : parseText("--label", flags.label, LABEL_MAX_LENGTH),
         expiresAt: flags.expires === undefined ? undefined : Date.now() + parseExpiry(flags.expires),
       };
-      const page = flags.link ? readConfig(["url"], flags).url : undefined;
-      const secret = await withTokens(flags, false, (tokens) => tokens.create(grant));
-      console.log(page === undefined ? secret : linkTo(page, secret));
+      const pageUrl = flags.link ? readConfig(["url"], flags).url : undefined;
+      const secret = await withTokens(flags, false, (tokens) => tokens.create(options));
+      console.log(pageUrl === undefined ? secret : linkTo(pageUrl, secret));
     });
 
 const listCommand = () =>
   command("list", DATABASE_SETTINGS)
     .summary("list all tokens, without their secrets")
-    .addOption(new Option("--json", "as JSON lines, times in ISO 8601"))
+    .addOption(new Option("--json", "print JSON lines, with ISO 8601 times"))
     .action(async (flags) => {
-      const rows = (await withTokens(flags, true, (tokens) => tokens.list())).map(describe);
+      const rows = (await withTokens(flags, true, (tokens) => tokens.list())).map(toRow);
       if (flags.json) for (const row of rows) console.log(JSON.stringify(row));
       else printTable(rows);
     });
 
 const revokeCommand = () =>
   command("revoke", DATABASE_SETTINGS)
-    .summary("revoke a token: servers refuse it within a second")
-    .argument("<token>", "its id, as `token list` shows it, or the token itself")
+    .summary("revoke a token; servers reject it within one second")
+    .argument("<token>", "id from `token list`, or the token itself")
     .action(async (idOrSecret: string, flags) => {
       const isRevoked = await withTokens(flags, true, (tokens) => tokens.revoke(idOrSecret));
-      if (!isRevoked) throw new Error("there is no such token, or it is revoked already: see `token list`");
+      if (!isRevoked) throw new Error("no such token, or already revoked: see `token list`");
       console.log("revoked");
     });
 
@@ -84,28 +86,28 @@ async function withTokens<Result>(
   }
 }
 
-/** The link that signs a person in on the page: browsers send nothing of a fragment, so that it is in no log. */
+/** Returns a sign-in link to the web page. Browsers do not send the fragment, so the token appears in no log. */
 export const linkTo = (url: string, secret: string): string => `${url.replace(/\/+$/, "")}/#token=${secret}`;
 
-type Row = Record<"id" | "owner" | "scopes" | "label" | "status" | "created" | "expires" | "lastUsed", string>;
+type TokenRow = Record<"id" | "owner" | "scopes" | "label" | "status" | "created" | "expires" | "lastUsed", string>;
 
-function describe(token: Token): Row {
+function toRow(token: Token): TokenRow {
   const time = (value: number | undefined) => (value === undefined ? "" : new Date(value).toISOString());
-  const ended = token.revokedAt === undefined ? "expired" : "revoked";
+  const invalidStatus = token.revokedAt === undefined ? "expired" : "revoked";
   return {
     id: tokenId(token),
     owner: token.owner,
     scopes: token.scopes.join(","),
     label: token.label ?? "",
-    status: isValid(token, Date.now()) ? "valid" : ended,
+    status: isValid(token, Date.now()) ? "valid" : invalidStatus,
     created: time(token.createdAt),
     expires: time(token.expiresAt),
     lastUsed: time(token.lastUsedAt),
   };
 }
 
-function printTable(rows: readonly Row[]): void {
-  const header: Row = {
+function printTable(rows: readonly TokenRow[]): void {
+  const header: TokenRow = {
     id: "ID",
     owner: "OWNER",
     scopes: "SCOPES",
@@ -132,11 +134,11 @@ function parseScopes(text: string): readonly Scope[] {
   const chosen = new Set(text.split(","));
   const scopes = SCOPES.filter((scope) => chosen.has(scope));
   if (scopes.length === chosen.size) return scopes;
-  throw new UsageError(`--scopes must be ${SCOPES.join(", ")}, or both separated by a comma`);
+  throw new UsageError(`--scopes must be ${SCOPES.join(", ")} or both, separated by a comma`);
 }
 
 function parseExpiry(text: string): number {
   const milliseconds = parseDuration(text, 1_000, MAX_EXPIRY_MS);
   if (milliseconds !== undefined) return milliseconds;
-  throw new UsageError("--expires must be a duration from 1s to 36500d, as 12h or 30d");
+  throw new UsageError("--expires must be a duration from 1s to 36500d, such as 12h or 30d");
 }

@@ -1,107 +1,109 @@
 import type { PlantKey, Storage, StoredPlant } from "../storage/storage.ts";
 import {
-  CHUNK,
+  CHUNK_LENGTH,
   compareOwners,
-  countOf,
   type Databases,
-  nameOwner,
-  nameToken,
-  type OnPlants,
-  takeTurn,
+  formatCount,
+  formatOwner,
+  formatToken,
+  type OnProgress,
+  yieldToEventLoop,
 } from "./databases.ts";
 
-/** Chunks that are written at a time: together fewer plants than any engine lets wait. */
-const CHUNKS_IN_FLIGHT = 3;
-/** Tokens that are written at a time. */
-const TOKENS_IN_FLIGHT = 100;
-const REMEDY = "remove it there, or copy to an empty database";
+/** Chunks written concurrently; together they must fit into the write queue of every engine. */
+const MAX_CHUNKS_IN_FLIGHT = 3;
+/** Tokens written concurrently. */
+const MAX_TOKENS_IN_FLIGHT = 100;
+const REMEDY = "remove it from the target, or copy to an empty database";
 
-/** What a database holds, in words; `undefined` when it holds nothing. */
+/** Describes the contents of a database, such as `1 plant and 2 tokens`; `undefined` if it is empty. */
 export async function describeContents(storage: Storage): Promise<string | undefined> {
-  const { length: plants } = await storage.selectStored(undefined, CHUNK);
+  const { length: plants } = await storage.selectStored(undefined, CHUNK_LENGTH);
   const { length: tokens } = await storage.selectTokens();
   if (plants === 0 && tokens === 0) return undefined;
-  return `${plants === CHUNK ? "at least " : ""}${countOf(plants, "plant")} and ${countOf(tokens, "token")}`;
+  return `${plants === CHUNK_LENGTH ? "at least " : ""}${formatCount(plants, "plant")} and ${formatCount(tokens, "token")}`;
 }
 
 /**
- * Compares all that both databases hold and changes nothing: how many plants the source has, and how many of them the
- * target lacks.
- * @throws Error that names what the target has and the source has not, or has otherwise
+ * Compares both databases without changing them. Returns the number of plants in the source, and how many of those are
+ * missing in the target.
+ * @throws Error that names a token that exists only in the target, or a plant that exists only there or differs
  */
 export async function compare(
   databases: Databases,
-  onPlants: OnPlants,
+  onProgress: OnProgress,
 ): Promise<{ readonly plants: number; readonly missing: number }> {
   const { source, target } = databases;
   const digests = new Set((await source.selectTokens()).map(({ digest }) => digest));
   const extra = (await target.selectTokens()).find(({ digest }) => !digests.has(digest));
-  if (extra !== undefined) throw new Error(`the target has ${nameToken(extra)}, which the source has not: ${REMEDY}`);
-  const sum = { plants: 0, missing: 0 };
+  if (extra !== undefined) throw new Error(`${formatToken(extra)} exists only in the target: ${REMEDY}`);
+  const total = { plants: 0, missing: 0 };
   for await (const { compared, missing } of differences(databases)) {
-    sum.plants += compared;
-    sum.missing += missing.length;
-    onPlants(compared);
+    total.plants += compared;
+    total.missing += missing.length;
+    onProgress(compared);
   }
-  return sum;
+  return total;
 }
 
 /**
- * Inserts the plants that the target lacks, and changes none: it may be stopped anywhere and done again.
- * @throws Error that names a plant of the target which is not the source's
+ * Inserts the plants that are missing in the target. Changes no existing plant, so it can be stopped and repeated.
+ * @throws Error that names a plant that exists only in the target or differs there
  */
-export async function copyPlants(databases: Databases, onPlants: OnPlants): Promise<void> {
-  await share(differences(databases), CHUNKS_IN_FLIGHT, async ({ missing }) => {
+export async function copyPlants(databases: Databases, onProgress: OnProgress): Promise<void> {
+  await forEachConcurrently(differences(databases), MAX_CHUNKS_IN_FLIGHT, async ({ missing }) => {
     await Promise.all(missing.map((plant) => insertPlant(databases.target, plant)));
-    onPlants(missing.length);
+    onProgress(missing.length);
   });
 }
 
-/**
- * Inserts the tokens that the target lacks. One that is there already may have been used or revoked in the source since.
- */
+/** Inserts the tokens that are missing in the target, and updates last use and revocation of those that exist. */
 export async function copyTokens({ source, target, signal }: Databases): Promise<void> {
-  const there = new Set((await target.selectTokens()).map(({ digest }) => digest));
+  const existing = new Set((await target.selectTokens()).map(({ digest }) => digest));
   const uses = new Map<string, number>();
-  await share((await source.selectTokens()).values(), TOKENS_IN_FLIGHT, async (token) => {
+  await forEachConcurrently((await source.selectTokens()).values(), MAX_TOKENS_IN_FLIGHT, async (token) => {
     signal.throwIfAborted();
     const { digest, revokedAt, lastUsedAt } = token;
-    if (!there.has(digest)) return target.insertToken(token);
+    if (!existing.has(digest)) return target.insertToken(token);
     if (revokedAt !== undefined) await target.revokeToken(digest, revokedAt);
     if (lastUsedAt !== undefined) uses.set(digest, lastUsedAt);
   });
   await target.noteTokenUses(uses);
 }
 
-/** Goes through both databases side by side: how many plants of the source were compared, and which are missing. */
+/** Reads both databases in parallel. Yields, for each chunk, the number of plants compared and the missing ones. */
 async function* differences({ source, target, signal }: Databases) {
   let after: PlantKey | undefined;
   for (let isLast = false; !isLast; ) {
-    await takeTurn(signal);
-    const [ours, theirs] = await Promise.all([source.selectStored(after, CHUNK), target.selectStored(after, CHUNK)]);
-    isLast = ours.length < CHUNK;
+    await yieldToEventLoop(signal);
+    const [ours, theirs] = await Promise.all([
+      source.selectStored(after, CHUNK_LENGTH),
+      target.selectStored(after, CHUNK_LENGTH),
+    ]);
+    isLast = ours.length < CHUNK_LENGTH;
     yield { compared: ours.length, missing: findMissing(ours, theirs, isLast) };
     after = ours.at(-1);
   }
 }
 
 /**
- * The plants of the source's chunk that the target's chunk, from the same place on, lacks. What the target has beyond
- * the end of the source's chunk is left to the next one, unless this `isLast`.
+ * Returns the plants of the source's chunk that the target's chunk, which starts at the same key, lacks. Plants of the
+ * target after the end of the source's chunk are left to the next chunk, unless this one `isLast`.
+ * @throws Error that names a plant that exists only in the target or differs there
  */
 function findMissing(ours: readonly StoredPlant[], theirs: readonly StoredPlant[], isLast: boolean): StoredPlant[] {
-  let met = 0;
+  let index = 0;
   const missing = ours.filter((plant) => {
-    const other = theirs[met];
+    const other = theirs[index];
     const order = other === undefined ? -1 : compareKeys(plant, other);
     if (other === undefined || order < 0) return true;
-    if (order > 0) throw extra(other);
+    if (order > 0) throw onlyInTarget(other);
     if (!isSame(plant, other)) throw conflict(plant);
-    met++;
+    index++;
     return false;
   });
-  const beyond = theirs[met];
-  if (isLast && beyond !== undefined) throw extra(beyond);
+  const rest = theirs[index];
+  if (isLast && rest !== undefined) throw onlyInTarget(rest);
   return missing;
 }
 
@@ -116,8 +118,8 @@ async function insertPlant(target: Storage, plant: StoredPlant): Promise<void> {
   if ((await target.insertPlant(owner, newPlant, idempotencyKey)) === "taken") throw conflict(plant);
 }
 
-/** Lets some workers share the items; when one fails, its failure comes out once all have stopped. */
-async function share<Item>(
+/** Processes the items with concurrent workers. After all workers have ended, throws the first error. */
+async function forEachConcurrently<Item>(
   items: AsyncGenerator<Item> | ArrayIterator<Item>,
   workers: number,
   work: (item: Item) => Promise<void>,
@@ -125,12 +127,12 @@ async function share<Item>(
   const worker = async () => {
     for await (const item of items) await work(item);
   };
-  const ends = await Promise.allSettled(Array.from({ length: workers }, worker));
-  for (const end of ends) if (end.status === "rejected") throw end.reason;
+  const results = await Promise.allSettled(Array.from({ length: workers }, worker));
+  for (const result of results) if (result.status === "rejected") throw result.reason;
 }
 
 const conflict = ({ owner, id }: PlantKey): Error =>
-  new Error(`${nameOwner(owner)} has another plant ${id} in the target than in the source: ${REMEDY}`);
+  new Error(`plant ${id} of ${formatOwner(owner)} differs between source and target: ${REMEDY}`);
 
-const extra = ({ owner, id }: PlantKey): Error =>
-  new Error(`${nameOwner(owner)} has a plant ${id} in the target, which the source has not: ${REMEDY}`);
+const onlyInTarget = ({ owner, id }: PlantKey): Error =>
+  new Error(`plant ${id} of ${formatOwner(owner)} exists only in the target: ${REMEDY}`);

@@ -2,35 +2,39 @@ import type { Owner } from "../domain/plant.ts";
 import { type Token, tokenId } from "../domain/token.ts";
 import type { Storage } from "../storage/storage.ts";
 
-/** From where to where, and what may stop it: its reason is what the stopped work rejects with. */
+/** Source and target of a copy. When `signal` aborts, the operation rejects with its reason. */
 export interface Databases {
   readonly source: Storage;
   readonly target: Storage;
   readonly signal: AbortSignal;
 }
 
-/** Hears of plants that were dealt with, some at a time. */
-export type OnPlants = (count: number) => void;
+/** Progress callback: receives the number of plants processed since the last call. */
+export type OnProgress = (count: number) => void;
 
-/** Plants that are read at a time, on either side. */
-export const CHUNK = 1_000;
+/** Plants per read from a database. */
+export const CHUNK_LENGTH = 1_000;
 
-/** To be called before each chunk: gives progress and signals a turn, which engines that answer at once would not. */
-export async function takeTurn(signal: AbortSignal): Promise<void> {
+/**
+ * Yields to the event loop, so that progress is shown and stop signals are handled even when both engines are
+ * synchronous. Call it before each chunk.
+ * @throws the reason of `signal`, if it is aborted
+ */
+export async function yieldToEventLoop(signal: AbortSignal): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
   signal.throwIfAborted();
 }
 
-/** The order in which engines have owners: by code point. JavaScript's own goes by UTF-16, which differs past U+FFFF. */
+/** Compares owners by code point, as the engines do. JavaScript's `<` compares UTF-16 code units, which differs above U+FFFF. */
 export const compareOwners = (a: Owner, b: Owner): number =>
   a === b ? 0 : Buffer.compare(Buffer.from(a), Buffer.from(b));
 
-/** An owner in a message. */
-export const nameOwner = (owner: Owner): string => `owner ${JSON.stringify(owner)}`;
+/** Formats an owner for a message. */
+export const formatOwner = (owner: Owner): string => `owner ${JSON.stringify(owner)}`;
 
-/** A token in a message. */
-export const nameToken = (token: Token): string => `token ${tokenId(token)} of ${nameOwner(token.owner)}`;
+/** Formats a token for a message. */
+export const formatToken = (token: Token): string => `token ${tokenId(token)} of ${formatOwner(token.owner)}`;
 
-/** A number of things in a message. */
-export const countOf = (count: number, thing: "plant" | "owner" | "token"): string =>
-  `${count} ${thing}${count === 1 ? "" : "s"}`;
+/** Formats a count for a message: `1 plant`, `2 plants`. */
+export const formatCount = (count: number, noun: "plant" | "owner" | "token"): string =>
+  `${count} ${noun}${count === 1 ? "" : "s"}`;

@@ -2,37 +2,37 @@ import type { Owner } from "../domain/plant.ts";
 import type { Token } from "../domain/token.ts";
 import type { Storage, StoredPlant } from "../storage/storage.ts";
 import {
-  CHUNK,
+  CHUNK_LENGTH,
   compareOwners,
-  countOf,
   type Databases,
-  nameOwner,
-  nameToken,
-  type OnPlants,
-  takeTurn,
+  formatCount,
+  formatOwner,
+  formatToken,
+  type OnProgress,
+  yieldToEventLoop,
 } from "./databases.ts";
 
-/** What was found equal in both databases. */
-export interface Verified {
+/** Counts of rows verified as equal in both databases. */
+export interface VerifiedCounts {
   readonly plants: number;
   readonly owners: number;
   readonly tokens: number;
 }
 
-/** All plants of one owner in one database, in short. */
+/** Count and digest of all plants of one owner in one database. */
 interface Summary {
   readonly owner: Owner;
   readonly plants: number;
-  /** SHA-256 over all that is kept of each plant, by ascending id. */
+  /** SHA-256 of all columns of all plants, by ascending id. */
   readonly digest: string;
 }
 
 /**
- * Reads everything back from both databases; `onPlants` hears of the plants of both.
- * @throws Error that names the first owner or token which is not the same in both
+ * Reads both databases completely and compares them. `onProgress` counts the plants of both.
+ * @throws Error that names the first owner or token that differs
  */
-export async function verify({ source, target, signal }: Databases, onPlants: OnPlants): Promise<Verified> {
-  const [ours, theirs] = [source, target].map((storage) => summaries(storage, signal, onPlants)) as [
+export async function verify({ source, target, signal }: Databases, onProgress: OnProgress): Promise<VerifiedCounts> {
+  const [ours, theirs] = [source, target].map((storage) => summaries(storage, signal, onProgress)) as [
     Summaries,
     Summaries,
   ];
@@ -48,8 +48,8 @@ export async function verify({ source, target, signal }: Databases, onPlants: On
 
 type Summaries = AsyncGenerator<Summary, undefined>;
 
-/** Every owner's plants in short, in the order of the owners. */
-async function* summaries(storage: Storage, signal: AbortSignal, onPlants: OnPlants): Summaries {
+/** Yields a summary for each owner, ordered by owner. */
+async function* summaries(storage: Storage, signal: AbortSignal, onProgress: OnProgress): Summaries {
   let owner: Owner | undefined;
   let plants = 0;
   const hasher = new Bun.CryptoHasher("sha256");
@@ -63,7 +63,7 @@ async function* summaries(storage: Storage, signal: AbortSignal, onPlants: OnPla
       plants++;
       hasher.update(contentOf(plant));
     }
-    onPlants(chunk.length);
+    onProgress(chunk.length);
   }
   if (owner !== undefined) yield { owner, plants, digest: hasher.digest("hex") };
 }
@@ -71,13 +71,13 @@ async function* summaries(storage: Storage, signal: AbortSignal, onPlants: OnPla
 async function* chunks(storage: Storage, signal: AbortSignal): AsyncGenerator<StoredPlant[], void> {
   let chunk: StoredPlant[] = [];
   do {
-    await takeTurn(signal);
-    chunk = await storage.selectStored(chunk.at(-1), CHUNK);
+    await yieldToEventLoop(signal);
+    chunk = await storage.selectStored(chunk.at(-1), CHUNK_LENGTH);
     yield chunk;
-  } while (chunk.length === CHUNK);
+  } while (chunk.length === CHUNK_LENGTH);
 }
 
-/** JSON, so that no two plants have the same text, nor any two rows of plants. */
+/** Serializes a plant as JSON, so that no two sequences of plants have the same text. */
 const contentOf = ({ id, name, tag, idempotencyKey }: StoredPlant): string =>
   JSON.stringify([String(id), name, tag ?? null, idempotencyKey ?? null]);
 
@@ -86,7 +86,7 @@ async function verifyTokens(source: Storage, target: Storage): Promise<number> {
   for (let n = 0; n < Math.max(ours.length, theirs.length); n++) {
     const [one, other] = [ours[n], theirs[n]];
     if (JSON.stringify(one) === JSON.stringify(other)) continue;
-    throw notTheSame(nameToken((one ?? other) as Token), "or only in one of them");
+    throw verificationError(`${formatToken((one ?? other) as Token)} differs or exists in only one database`);
   }
   return ours.length;
 }
@@ -94,12 +94,11 @@ async function verifyTokens(source: Storage, target: Storage): Promise<number> {
 function mismatch(one: Summary | undefined, other: Summary | undefined): Error {
   const [first] = [one, other].filter((each) => each !== undefined).sort((a, b) => compareOwners(a.owner, b.owner));
   const { owner } = first as Summary;
-  const [here, there] = [one, other].map((each) => countOf(each?.owner === owner ? each.plants : 0, "plant"));
-  return notTheSame(
-    nameOwner(owner),
-    here === there ? `${here} in each, not all alike` : `${here} in the source, ${there} in the target`,
-  );
+  const [here, there] = [one, other].map((each) => formatCount(each?.owner === owner ? each.plants : 0, "plant"));
+  const difference =
+    here === there ? `${here} in each, but not the same` : `${here} in the source, ${there} in the target`;
+  return verificationError(`${formatOwner(owner)} has ${difference}`);
 }
 
-const notTheSame = (what: string, how: string): Error =>
-  new Error(`${what} is not the same in both databases, ${how}: see that nothing writes to either`);
+const verificationError = (difference: string): Error =>
+  new Error(`verification failed: ${difference}; make sure that nothing writes to either database`);
