@@ -373,9 +373,7 @@ describe.each(DATABASES)("on %s", (_, newDatabase) => {
       const { exitCode, stdout, stderr } = await plants(token, ["import", newFile("ndjson", rows.join("\n"))]);
       expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "2 plants imported\n" });
       expect(stderr).toBe(
-        "line 2: id 2 is already in use: use another id, or delete the existing plant
-plantstore: 1 row rejected
-",
+        "line 2: id 2 is already in use: use another id, or delete the existing plant\nplantstore: 1 row rejected\n",
       );
     });
 

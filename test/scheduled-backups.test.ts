@@ -14,8 +14,8 @@ const startProgram = startPrograms();
 
 let databases = 0;
 
-/** A server on a new database that backs it up into a folder of its own. */
-async function start(...args: string[]) {
+/** Creates a database, a backup folder and a function that starts a server with both. */
+async function prepare(...args: string[]) {
   const path = join(folder.path, `plants-${++databases}.db`);
   const backups = join(folder.path, `backups-${databases}`);
   const token = await createToken(`sqlite:${path}`, "ann");
@@ -27,7 +27,7 @@ async function start(...args: string[]) {
 
 const nameAt = (timeMs: number): string => `plantstore-${new Date(timeMs).toISOString().replace(/[-:]|\.\d+/g, "")}.db`;
 
-/** Waits until so many lines of the log have this message; the time limit of the test is the bound. */
+/** Waits until `count` log lines have this message, or the test times out. */
 async function logged(program: Program, msg: string, count = 1): Promise<Record<string, unknown>[]> {
   for (;;) {
     const lines = program.log().filter((line) => line["msg"] === msg);
@@ -37,10 +37,33 @@ async function logged(program: Program, msg: string, count = 1): Promise<Record<
 }
 
 describe("serve --backup-dir", () => {
-  it("makes a sound backup at the start, in a folder that only its owner may enter, and counts it", async () => {
-    const { backups, launch } = await start();
+  it("logs and counts a failed backup, keeps serving and retries", async () => {
+    const { backups, token, launch } = await prepare("--backup-every", "1s");
+    writeFileSync(backups, "a file instead of a folder");
     const program = await launch();
-    const [line] = await logged(program, "backup made");
+    const [line] = await logged(program, "backup failed");
+    expect(line).toMatchObject({ level: "error", err: { message: expect.stringContaining(backups) } });
+    const headers = { Authorization: `Bearer ${token}` };
+    expect((await fetch(`${program.url}/plants`, { headers })).status).toBe(200);
+    expect(await figuresOf(program)).toMatch(/^plantstore_backups_total\{outcome="failed"\} [1-9]/m);
+    rmSync(backups);
+    await logged(program, "backup completed");
+    expect(readdirSync(backups).length).toBeGreaterThan(0);
+  });
+
+  it("logs the error message of the backup command", async () => {
+    const { path, launch } = await prepare("--backup-every", "1s");
+    const program = await launch();
+    await logged(program, "backup completed");
+    linkSync(path, `${path}.link`);
+    const [line] = await logged(program, "backup failed");
+    expect(line?.["err"]).toMatchObject({ message: expect.stringMatching(/^plantstore: .* has 2 hard links/) });
+  });
+
+  it("creates a valid, private backup when the server starts, and reports it in the metrics", async () => {
+    const { backups, launch } = await prepare();
+    const program = await launch();
+    const [line] = await logged(program, "backup completed");
     const [name = "", ...others] = readdirSync(backups);
     expect([name, others]).toEqual([expect.stringMatching(/^plantstore-\d{8}T\d{6}Z\.db$/), []]);
     expect(line).toMatchObject({ level: "info", file: join(backups, name) });
@@ -53,27 +76,29 @@ describe("serve --backup-dir", () => {
     expect(await program.stop()).toBe(0);
   });
 
-  it("keeps the newest ones, and deletes no file but its own", async () => {
-    const { backups, launch } = await start("--backup-every", "1s", "--backup-keep", "2");
+  it("keeps the newest --backup-keep backups and deletes no other files", async () => {
+    const { backups, launch } = await prepare("--backup-every", "1s", "--backup-keep", "2");
     mkdirSync(backups);
     const old = [nameAt(0), nameAt(Date.UTC(2020, 1, 1))];
     const foreign = ["plantstore-20200101T000000Z.db.gz", "plantstore-2020.db", "plants.db", `x${nameAt(0)}`];
     for (const name of [...old, ...foreign]) writeFileSync(join(backups, name), "");
     mkdirSync(join(backups, `${nameAt(0)}.partial-AbCdEf`));
-    writeFileSync(join(backups, `${nameAt(0)}.partial-AbCdEf`, "left.db"), "left by one that was killed");
+    writeFileSync(join(backups, `${nameAt(0)}.partial-AbCdEf`, "left.db"), "left by a killed backup");
     const program = await launch();
-    const made = (await logged(program, "backup made", 3)).map(({ file }) => String(file).slice(backups.length + 1));
+    const made = (await logged(program, "backup completed", 3)).map(({ file }) =>
+      String(file).slice(backups.length + 1),
+    );
     await program.stop();
-    const left = readdirSync(backups);
-    expect(left.filter((name) => foreign.includes(name)).sort()).toEqual(foreign.sort());
-    const own = left.filter((name) => !foreign.includes(name));
-    expect(own.length).toBe(2);
-    expect(own).toContain(made.at(-1) as string);
-    for (const name of own) expect(name > (made[0] as string)).toBe(true);
+    const names = readdirSync(backups);
+    expect(names.filter((name) => foreign.includes(name)).sort()).toEqual(foreign.sort());
+    const backupsLeft = names.filter((name) => !foreign.includes(name));
+    expect(backupsLeft.length).toBe(2);
+    expect(backupsLeft).toContain(made.at(-1) as string);
+    for (const name of backupsLeft) expect(name > (made[0] as string)).toBe(true);
   });
 
-  it("waits at the start until the newest is old enough, and tells its time", async () => {
-    const { backups, launch } = await start("--backup-every", "20d");
+  it("makes the first backup when the newest one is --backup-every old, and reports the newest one's time", async () => {
+    const { backups, launch } = await prepare("--backup-every", "20d");
     mkdirSync(backups);
     const dueMs = Date.now() + 5_000;
     const recent = nameAt(dueMs - 20 * 86_400_000);
@@ -81,50 +106,27 @@ describe("serve --backup-dir", () => {
     const program = await launch();
     const seconds = Number(/^plantstore_newest_backup_timestamp_seconds (\S+)$/m.exec(await figuresOf(program))?.[1]);
     expect(nameAt(seconds * 1_000)).toBe(recent);
-    const [line] = await logged(program, "backup made");
+    const [line] = await logged(program, "backup completed");
     expect(String(line?.["file"]) >= join(backups, nameAt(dueMs - 1_000))).toBe(true);
   });
 
-  for (const [what, timeMs] of [
+  for (const [condition, timeMs] of [
     ["is too old", Date.UTC(2020, 1, 1)],
     ["is from the future", Date.UTC(2999, 1, 1)],
   ] as const) {
-    it(`makes one at the start when the newest ${what}, and keeps the one that it made`, async () => {
-      const { backups, launch } = await start("--backup-keep", "1");
+    it(`makes a backup at startup when the newest one ${condition}, and keeps the new one`, async () => {
+      const { backups, launch } = await prepare("--backup-keep", "1");
       mkdirSync(backups);
       writeFileSync(join(backups, nameAt(timeMs)), "");
       const program = await launch();
-      const [line] = await logged(program, "backup made");
+      const [line] = await logged(program, "backup completed");
       await program.stop();
       expect(readdirSync(backups).map((name) => join(backups, name))).toEqual([String(line?.["file"])]);
     });
   }
 
-  it("logs and counts a backup that fails, goes on serving, and tries again", async () => {
-    const { backups, token, launch } = await start("--backup-every", "1s");
-    writeFileSync(backups, "a file where the folder should be");
-    const program = await launch();
-    const [line] = await logged(program, "backup failed");
-    expect(line).toMatchObject({ level: "error", err: { message: expect.stringContaining(backups) } });
-    const headers = { Authorization: `Bearer ${token}` };
-    expect((await fetch(`${program.url}/plants`, { headers })).status).toBe(200);
-    expect(await figuresOf(program)).toMatch(/^plantstore_backups_total\{outcome="failed"\} [1-9]/m);
-    rmSync(backups);
-    await logged(program, "backup made");
-    expect(readdirSync(backups).length).toBeGreaterThan(0);
-  });
-
-  it("logs the message of the command when the copy fails", async () => {
-    const { path, launch } = await start("--backup-every", "1s");
-    const program = await launch();
-    await logged(program, "backup made");
-    linkSync(path, `${path}.link`);
-    const [line] = await logged(program, "backup failed");
-    expect(line?.["err"]).toMatchObject({ message: expect.stringMatching(/^plantstore: .* has 2 hard links/) });
-  });
-
-  it("gives a backup up when the server stops, and leaves nothing of it", async () => {
-    const { path, backups, launch } = await start("--drain", "0s");
+  it("aborts a running backup when the server stops, and removes its files", async () => {
+    const { path, backups, launch } = await prepare("--drain", "0s");
     const db = new Database(path);
     db.run(
       `WITH RECURSIVE ids (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < 500000)
@@ -140,8 +142,8 @@ describe("serve --backup-dir", () => {
     expect(program.log().map(({ msg }) => msg)).toEqual(["serving", "stopping", "stopped"]);
   });
 
-  it("makes no backup without the setting", async () => {
-    const path = join(folder.path, "alone.db");
+  it("makes no backups by default", async () => {
+    const path = join(folder.path, "no-backups.db");
     const program = await startProgram(["--database", `sqlite:${path}`]);
     expect(await figuresOf(program)).not.toMatch(/^plantstore_backups_total\{.*\} [1-9]/m);
   });
