@@ -6,7 +6,7 @@ import type { Page } from "playwright-core";
 import { stringifyJson } from "../src/domain/json.ts";
 import { openBrowser } from "../test/support/browser.ts";
 import { newOwner, plantAll, startService } from "../test/support/service.ts";
-import { PLANTS } from "./garden.ts";
+import { PLANTS } from "./sample-plants.ts";
 
 const FOLDER = join(import.meta.dir, "../docs/images");
 const WIDE = { viewport: { width: 1120, height: 720 }, deviceScaleFactor: 1.5 };

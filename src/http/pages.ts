@@ -5,7 +5,7 @@ import docsStyle from "../web/docs.css" with { type: "file" };
 import docsPage from "../web/docs.html" with { type: "file" };
 import docsScript from "../web/docs.js" with { type: "file" };
 import icon from "../web/icon.svg" with { type: "file" };
-import theme from "../web/theme.css" with { type: "file" };
+import theme from "../web/styles/theme.css" with { type: "file" };
 import { type AssetHandler, asset } from "./asset.ts";
 import { bundlePage } from "./bundle.ts";
 

@@ -1,6 +1,6 @@
 import { render } from "preact";
-import { App } from "./app.tsx";
-import { resume } from "./session.ts";
+import { App } from "./components/app.tsx";
+import { resume } from "./state/session.ts";
 
 resume();
 render(<App />, document.getElementById("page") as HTMLElement);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, it } from "bun:test";
 import type { Page } from "playwright-core";
+import { expectAccessible, useVisitors } from "../support/browser-tests.ts";
 import { newOwner, type Service, startService } from "../support/service.ts";
-import { expectAccessible, useVisitors } from "../support/visitor.ts";
 
 const visitors = useVisitors();
 let service: Service;

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
+import { EACH_LOOK, expectAccessible, type Look, useVisitors } from "../support/browser-tests.ts";
 import { newOwner, type Service, startService } from "../support/service.ts";
-import { EACH_LOOK, expectAccessible, type Look, useVisitors } from "../support/visitor.ts";
 
 const visitors = useVisitors();
 let service: Service;

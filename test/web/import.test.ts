@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import type { Download, Page } from "playwright-core";
 import { PlantStoreClient } from "../../src/client/index.ts";
+import { EACH_LOOK, type Look, useVisitors } from "../support/browser-tests.ts";
 import { createToken, type Program, startProgram } from "../support/program.ts";
 import { newOwner, temporaryFolder } from "../support/service.ts";
-import { EACH_LOOK, type Look, useVisitors } from "../support/visitor.ts";
 
 const visitors = useVisitors();
 const folder = temporaryFolder();

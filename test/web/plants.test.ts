@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import type { Page } from "playwright-core";
 import { PlantStoreClient } from "../../src/client/index.ts";
 import type { NewPlant } from "../../src/domain/plant.ts";
+import { EACH_LOOK, type Look, useVisitors } from "../support/browser-tests.ts";
 import { newOwner, plantAll, type Service, startService } from "../support/service.ts";
-import { EACH_LOOK, type Look, useVisitors } from "../support/visitor.ts";
 
 const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);

@@ -1,9 +1,9 @@
-import type { NewPlant } from "../domain/plant.ts";
-import { deletePlants } from "./changes.ts";
+import type { NewPlant } from "../../domain/plant.ts";
+import { hiddenIn, tagText, visible } from "../format.ts";
+import { deletePlants } from "../state/mutations.ts";
+import { session } from "../state/session.ts";
 import { Dialog, show } from "./dialog.tsx";
-import { Action } from "./parts.tsx";
-import { session } from "./session.ts";
-import { hiddenIn, tagText, visible } from "./text.ts";
+import { Action } from "./primitives.tsx";
 
 /** All of a plant, however long its name is. */
 export function PlantDialog({ plant }: { plant: NewPlant }) {

@@ -1,17 +1,17 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { AddDialog } from "./add.tsx";
+import icon from "../icon.svg";
+import { place, type View } from "../state/location.ts";
+import { type Session, session, signOut } from "../state/session.ts";
+import { AddDialog } from "./add-dialog.tsx";
+import { Dock } from "./bottom-bars.tsx";
 import { shown } from "./dialog.tsx";
-import { Dock } from "./dock.tsx";
-import { ExportDialog } from "./export.tsx";
-import icon from "./icon.svg";
+import { ExportDialog } from "./export-dialog.tsx";
 import { ImportView } from "./import-view.tsx";
-import { place, type View } from "./location.ts";
 import { Overview } from "./overview.tsx";
-import { Action, Blank, Link } from "./parts.tsx";
 import { PlantDialog } from "./plant-dialog.tsx";
 import { PlantsView } from "./plants-view.tsx";
-import { type Session, session, signOut } from "./session.ts";
+import { Action, Blank, Link } from "./primitives.tsx";
 import { SignIn } from "./sign-in.tsx";
 
 const VIEWS = {

@@ -1,11 +1,11 @@
 import { batch, signal } from "@preact/signals";
-import { randomKey } from "../client/client.ts";
-import { PlantStoreError } from "../client/index.ts";
-import type { NewPlant, PlantId } from "../domain/plant.ts";
-import { type Notice, notice, tell } from "./notice.ts";
+import { randomKey } from "../../client/client.ts";
+import { PlantStoreError } from "../../client/index.ts";
+import type { NewPlant, PlantId } from "../../domain/plant.ts";
+import { count, visible } from "../format.ts";
+import { type Notice, notice, tell } from "./notification.ts";
 import { hide, plants, selected, show } from "./plants.ts";
 import { explain, session } from "./session.ts";
-import { count, visible } from "./text.ts";
 
 /** Requests on their way at a time: as many as a browser sends to one host. */
 const IN_FLIGHT = 6;

@@ -1,6 +1,6 @@
 import type { ButtonHTMLAttributes, ComponentChildren } from "preact";
-import { go, hrefOf, type Place } from "./location.ts";
-import sprout from "./sprout.svg";
+import sprout from "../sprout.svg";
+import { go, hrefOf, type Place } from "../state/location.ts";
 
 /** The outlines of the icons, in a square of 24 units. */
 const OUTLINES = {

@@ -1,5 +1,7 @@
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
+import { count, tagText, visible } from "../format.ts";
+import sprout from "../sprout.svg";
 import {
   cancel,
   choose,
@@ -12,11 +14,9 @@ import {
   preview,
   progress,
   start,
-} from "./importing.ts";
+} from "../state/import.ts";
 import { Figures } from "./overview.tsx";
-import { Action, Link, Table } from "./parts.tsx";
-import sprout from "./sprout.svg";
-import { count, tagText, visible } from "./text.ts";
+import { Action, Link, Table } from "./primitives.tsx";
 
 /** Refused rows that are shown; the file has the others too. */
 const SHOWN = 100;
@@ -164,7 +164,7 @@ function Course({ preview, progress }: { preview: Preview; progress: Progress })
 
 function RefusedRows({ progress: { refused, refusedCount } }: { progress: Progress }) {
   const save = async () => {
-    const { download, refusedFile } = await import("./transfer.ts");
+    const { download, refusedFile } = await import("../file-io.ts");
     download(refusedFile(refused), "refused.csv");
   };
   return (

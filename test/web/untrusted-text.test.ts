@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import type { Page } from "playwright-core";
-import { hiddenIn, visible } from "../../src/web/text.ts";
+import { hiddenIn, visible } from "../../src/web/format.ts";
+import { EACH_LOOK, type Look, useVisitors } from "../support/browser-tests.ts";
 import { newOwner, plantAll, type Service, startService } from "../support/service.ts";
-import { EACH_LOOK, type Look, useVisitors } from "../support/visitor.ts";
 
 const visitors = useVisitors();
 let service: Service;

@@ -1,10 +1,10 @@
-import type { NewPlant } from "../domain/plant.ts";
-import { deletePlants, leaving } from "./changes.ts";
+import type { NewPlant } from "../../domain/plant.ts";
+import { tagText, visible } from "../format.ts";
+import { go } from "../state/location.ts";
+import { deletePlants, leaving } from "../state/mutations.ts";
+import { selected } from "../state/plants.ts";
 import { show } from "./dialog.tsx";
-import { go } from "./location.ts";
-import { Action } from "./parts.tsx";
-import { selected } from "./plants.ts";
-import { tagText, visible } from "./text.ts";
+import { Action } from "./primitives.tsx";
 
 interface RowProps {
   readonly plant: NewPlant;

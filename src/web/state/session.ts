@@ -1,5 +1,5 @@
 import { signal } from "@preact/signals";
-import { ConnectionError, PlantStoreClient, PlantStoreError } from "../client/index.ts";
+import { ConnectionError, PlantStoreClient, PlantStoreError } from "../../client/index.ts";
 
 /** A token that works, and what it may do. */
 export interface Session {

@@ -1,7 +1,7 @@
 import { batch, signal } from "@preact/signals";
-import { FIELDS } from "../domain/page.ts";
-import { type Format, formatOf } from "../files/formats.ts";
-import type { Row } from "../files/read.ts";
+import { FIELDS } from "../../domain/page.ts";
+import { type Format, formatOf } from "../../files/formats.ts";
+import type { Row } from "../../files/read.ts";
 import { reload } from "./plants.ts";
 import { explain, patientClient } from "./session.ts";
 
@@ -69,7 +69,7 @@ export async function choose(file: File): Promise<void> {
   const fields = new Set<string>();
   let [good, bad] = [0, 0];
   try {
-    const { readRows } = await import("./transfer.ts");
+    const { readRows } = await import("../file-io.ts");
     for await (const row of readRows(file.stream(), format)) {
       if (signal.aborted) return;
       if (first.length < PREVIEW_LENGTH) first.push(row);
@@ -102,7 +102,7 @@ export async function start(): Promise<void> {
   look("running");
   addEventListener("beforeunload", warn);
   try {
-    const { importRows, readRows } = await import("./transfer.ts");
+    const { importRows, readRows } = await import("../file-io.ts");
     const settle = ({ line }: Row, reason: string | undefined) => {
       if (reason === undefined) imported++;
       else if (refusedCount++ < MAX_REFUSED) refused.push({ line, reason });

@@ -1,5 +1,5 @@
 import { batch, computed, effect, signal, untracked } from "@preact/signals";
-import type { NewPlant, PlantId } from "../domain/plant.ts";
+import type { NewPlant, PlantId } from "../../domain/plant.ts";
 import { place } from "./location.ts";
 import { explain, session } from "./session.ts";
 

@@ -1,8 +1,8 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import type { NewPlant } from "../domain/plant.ts";
-import { Action } from "./parts.tsx";
+import type { NewPlant } from "../../domain/plant.ts";
+import { Action } from "./primitives.tsx";
 
 /** The dialog that is shown: a form, or a plant. */
 export const shown = signal<"add" | "export" | NewPlant | undefined>();

@@ -1,9 +1,9 @@
 import { useEffect } from "preact/hooks";
-import { deleteSelected, undo, work } from "./changes.ts";
-import { hold, letGo, notice, tell } from "./notice.ts";
-import { Action } from "./parts.tsx";
-import { selected } from "./plants.ts";
-import { count } from "./text.ts";
+import { count } from "../format.ts";
+import { deleteSelected, undo, work } from "../state/mutations.ts";
+import { hold, letGo, notice, tell } from "../state/notification.ts";
+import { selected } from "../state/plants.ts";
+import { Action } from "./primitives.tsx";
 
 /** What stays in sight at the foot of the window: what is ticked, what goes on, what was done. */
 export function Dock() {

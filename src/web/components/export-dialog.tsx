@@ -1,10 +1,10 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { count, tagText } from "../format.ts";
+import { place } from "../state/location.ts";
+import { explain, patientClient } from "../state/session.ts";
 import { Dialog, show } from "./dialog.tsx";
-import { place } from "./location.ts";
-import { Action } from "./parts.tsx";
-import { explain, patientClient } from "./session.ts";
-import { count, tagText } from "./text.ts";
+import { Action } from "./primitives.tsx";
 
 const CHOICES = [
   { format: "csv", name: "CSV", help: "For spreadsheets. Names stand in it exactly, even one like =1+1." },
@@ -28,7 +28,7 @@ export function ExportDialog() {
     onCount(0);
     fault.value = "";
     try {
-      const { download, plantsFile } = await import("./transfer.ts");
+      const { download, plantsFile } = await import("../file-io.ts");
       const file = await plantsFile(patientClient(), tag, format, onCount, signal);
       if (signal.aborted) return;
       download(file, `plants.${format}`);

@@ -1,14 +1,14 @@
 import { useSignal } from "@preact/signals";
 import type { TargetedMouseEvent } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { NewPlant } from "../domain/plant.ts";
-import { deletePlants, deleteSelected } from "./changes.ts";
+import type { NewPlant } from "../../domain/plant.ts";
+import { place } from "../state/location.ts";
+import { deletePlants, deleteSelected } from "../state/mutations.ts";
+import { isWhole, loadMore, selected } from "../state/plants.ts";
+import { session } from "../state/session.ts";
 import { show } from "./dialog.tsx";
-import { place } from "./location.ts";
-import { isWhole, loadMore, selected } from "./plants.ts";
-import { Row, toggle } from "./row.tsx";
-import { session } from "./session.ts";
-import { useMedia, useRowsInSight } from "./sight.ts";
+import { useMedia, useRowsInSight } from "./hooks.ts";
+import { Row, toggle } from "./plant-row.tsx";
 
 /** Pixels, as the style sheet has them. */
 const ROW_HEIGHT = { narrow: 64, wide: 48 };

@@ -1,8 +1,8 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { Action, Blank, Link, Table } from "./parts.tsx";
-import { counting, countPlants, tally } from "./tally.ts";
-import { count, tagText } from "./text.ts";
+import { count, tagText } from "../format.ts";
+import { counting, countPlants, tally } from "../state/tag-counts.ts";
+import { Action, Blank, Link, Table } from "./primitives.tsx";
 
 /** Bars of the chart; what is beyond them is one bar more. */
 const BARS = 10;

@@ -1,6 +1,6 @@
 import { useEffect } from "preact/hooks";
-import icon from "./icon.svg";
-import { isSigningIn, refusal, signIn } from "./session.ts";
+import icon from "../icon.svg";
+import { isSigningIn, refusal, signIn } from "../state/session.ts";
 
 /** Asks for a token. */
 export function SignIn() {

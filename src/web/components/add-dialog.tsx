@@ -1,15 +1,15 @@
 import { type Signal, useSignal } from "@preact/signals";
 import type { InputHTMLAttributes, RefObject } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import { randomKey } from "../client/client.ts";
-import { FIELDS, type Field } from "../domain/page.ts";
-import { parseNewPlant, parsePlantId } from "../domain/plant.ts";
-import { addPlant } from "./changes.ts";
+import { randomKey } from "../../client/client.ts";
+import { FIELDS, type Field } from "../../domain/page.ts";
+import { parseNewPlant, parsePlantId } from "../../domain/plant.ts";
+import { findFreeId, randomId } from "../free-id.ts";
+import { place } from "../state/location.ts";
+import { addPlant } from "../state/mutations.ts";
+import { plants } from "../state/plants.ts";
+import { explain, session } from "../state/session.ts";
 import { Dialog, show } from "./dialog.tsx";
-import { findFreeId, randomId } from "./free-id.ts";
-import { place } from "./location.ts";
-import { plants } from "./plants.ts";
-import { explain, session } from "./session.ts";
 
 type Texts = Record<Field, string>;
 type Faults = Partial<Texts> & { readonly other?: string };

@@ -1,8 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
-import { show } from "./dialog.tsx";
-import { Grid } from "./grid.tsx";
-import { go, place } from "./location.ts";
-import { Action, Blank, Link } from "./parts.tsx";
+import { count, tagText, visible } from "../format.ts";
+import { go, place } from "../state/location.ts";
 import {
   found,
   isFull,
@@ -14,9 +12,11 @@ import {
   loadMore,
   plants,
   reload,
-} from "./plants.ts";
-import { session } from "./session.ts";
-import { count, tagText, visible } from "./text.ts";
+} from "../state/plants.ts";
+import { session } from "../state/session.ts";
+import { show } from "./dialog.tsx";
+import { Grid } from "./plant-grid.tsx";
+import { Action, Blank, Link } from "./primitives.tsx";
 
 /** The plants: found, added, exported, deleted. */
 export function PlantsView() {
