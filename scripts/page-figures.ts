@@ -1,22 +1,22 @@
-/** `npm run page-figures`: how large the page is, how soon it is painted, how it scrolls through 100,000 plants. */
+/** `npm run page-figures`: measures the web page's size, load times, and frame times with 100,000 plants. */
 
 import type { Browser, Page } from "playwright-core";
 import { bundlePage } from "../src/http/bundle.ts";
-import { openBrowser } from "../test/support/browser.ts";
+import { launchBrowser } from "../test/support/browser.ts";
 import { newOwner, plantAll, startService } from "../test/support/service.ts";
 
 const LOADS = 15;
 const PLANTS = 100_000;
 const FRAMES = 300;
 
-console.log("Size, compressed, in bytes:");
+console.log("Size in bytes (gzip):");
 let total = 0;
 for (const { path, text } of await bundlePage()) {
   const { length } = Bun.gzipSync(new TextEncoder().encode(text), { level: 9 });
   if (/\.(js|css)$/.test(path) && !path.includes("/chart-")) total += length;
   console.log(`${String(length).padStart(8)}  ${path}`);
 }
-console.log(`${String(total).padStart(8)}  script and style without the chart, which is loaded on demand\n`);
+console.log(`${String(total).padStart(8)}  total of scripts and styles, without the chart (loaded on demand)\n`);
 
 const service = await startService();
 const owner = newOwner();
@@ -26,19 +26,19 @@ await plantAll(
   Array.from({ length: PLANTS }, (_, i) => ({ id: BigInt(i), name: `Plant ${i}` })),
 );
 const token = await service.token({ owner });
-const browser = await openBrowser();
+const browser = await launchBrowser();
 
 const median = (values: readonly number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] as number;
-const milliseconds = (value: number) => `${value.toFixed(0).padStart(8)}`;
+const column = (value: number) => `${value.toFixed(0).padStart(8)}`;
 
-/** Opens the page as a new visitor; milliseconds until something is painted, and until the first plants are there. */
-async function load(browser: Browser): Promise<[paintedMs: number, listedMs: number]> {
+/** Loads the page once; returns milliseconds to the first contentful paint and to the first plants. */
+async function load(browser: Browser): Promise<[paintMs: number, plantsMs: number]> {
   const page = await browser.newPage();
   await page.goto(`${service.url}/#token=${token}`);
   await page.locator("tbody tr[id]").first().waitFor();
   const times = await page.evaluate((): [number, number] => {
-    const painted = performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? Number.NaN;
-    return [painted, performance.now()];
+    const paint = performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? Number.NaN;
+    return [paint, performance.now()];
   });
   await page.close();
   return times;
@@ -47,17 +47,17 @@ async function load(browser: Browser): Promise<[paintedMs: number, listedMs: num
 await load(browser);
 const loads: [number, number][] = [];
 for (let i = 0; i < LOADS; i++) loads.push(await load(browser));
-console.log(`Milliseconds, of ${LOADS} new visitors the median and the worst:`);
+console.log(`Load time in ms, median and maximum of ${LOADS} loads:`);
 for (const [name, index] of [
   ["first contentful paint", 0],
-  ["the first plants", 1],
+  ["first plants shown", 1],
 ] as const) {
   const times = loads.map((each) => each[index]);
-  console.log(`${milliseconds(median(times))}${milliseconds(Math.max(...times))}  ${name}`);
+  console.log(`${column(median(times))}${column(Math.max(...times))}  ${name}`);
 }
 
-/** Milliseconds from frame to frame while the list scrolls by more than a window each time. */
-const scroll = (page: Page) =>
+/** Returns the duration of each frame in milliseconds, while every frame scrolls by more than a viewport. */
+const measureFrames = (page: Page) =>
   page.evaluate(async (frames) => {
     const times: number[] = [];
     let last = performance.now();
@@ -74,10 +74,8 @@ const page = await browser.newPage();
 await page.goto(`${service.url}/#token=${token}`);
 await page.getByRole("button", { name: "Load all" }).click();
 await page.getByText(`${PLANTS.toLocaleString("en")} plants`).waitFor({ timeout: 120_000 });
-const frames = await scroll(page);
-console.log(
-  `\nMilliseconds a frame, scrolling through ${PLANTS.toLocaleString("en")} plants, the median and the worst:`,
-);
-console.log(`${milliseconds(median(frames))}${milliseconds(Math.max(...frames))}`);
+const frames = await measureFrames(page);
+console.log(`\nFrame time in ms, scrolling through ${PLANTS.toLocaleString("en")} plants, median and maximum:`);
+console.log(`${column(median(frames))}${column(Math.max(...frames))}`);
 await browser.close();
 await service.stop();

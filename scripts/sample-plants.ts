@@ -1,5 +1,5 @@
-/** Plants of California by tag, for pictures. */
-const GARDEN: Record<string, string> = {
+/** Names of Californian plants, by tag. */
+const NAMES_BY_TAG: Record<string, string> = {
   annual:
     "Clarkia amoena, Clarkia unguiculata, Collinsia heterophylla, Eschscholzia californica, Gilia capitata, Gilia tricolor, Layia platyglossa, Limnanthes douglasii, Lupinus nanus, Nemophila menziesii, Phacelia tanacetifolia",
   fern: "Adiantum jordanii, Athyrium filix-femina, Dryopteris arguta, Polystichum munitum, Woodwardia fimbriata",
@@ -18,8 +18,8 @@ const GARDEN: Record<string, string> = {
   vine: "Aristolochia californica, Clematis lasiantha, Lonicera hispidula, Vitis californica",
 };
 
-/** They as a store may have them: in the order of their names. */
-export const PLANTS = Object.entries(GARDEN)
+/** Sample plants for screenshots, sorted by name, with ids from 1. */
+export const SAMPLE_PLANTS = Object.entries(NAMES_BY_TAG)
   .flatMap(([tag, names]) => names.split(", ").map((name) => ({ name, tag })))
   .sort((a, b) => (a.name < b.name ? -1 : 1))
   .map((plant, index) => ({ id: BigInt(index + 1), ...plant }));

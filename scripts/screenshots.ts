@@ -1,49 +1,49 @@
-/** `npm run screenshots`: makes the pictures of the page for the README and `docs/`. */
+/** `npm run screenshots`: takes the screenshots of the web page for the README and `docs/`. */
 
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { stringifyJson } from "../src/domain/json.ts";
-import { openBrowser } from "../test/support/browser.ts";
+import { launchBrowser } from "../test/support/browser.ts";
 import { newOwner, plantAll, startService } from "../test/support/service.ts";
-import { PLANTS } from "./sample-plants.ts";
+import { SAMPLE_PLANTS } from "./sample-plants.ts";
 
 const FOLDER = join(import.meta.dir, "../docs/images");
-const WIDE = { viewport: { width: 1120, height: 720 }, deviceScaleFactor: 1.5 };
+const DESKTOP = { viewport: { width: 1120, height: 720 }, deviceScaleFactor: 1.5 };
 const PHONE = { viewport: { width: 390, height: 780 }, deviceScaleFactor: 1.5, hasTouch: true };
 
 const service = await startService();
 
-/** A token for an owner of all those plants. */
-async function newGarden(): Promise<string> {
+/** Returns a token of a new owner with the sample plants. */
+async function tokenWithPlants(): Promise<string> {
   const owner = newOwner();
-  await plantAll(service, owner, PLANTS);
+  await plantAll(service, owner, SAMPLE_PLANTS);
   return service.token({ owner });
 }
-const token = await newGarden();
+const token = await tokenWithPlants();
 
-interface Picture {
+interface Screenshot {
   readonly name: string;
-  readonly device: typeof WIDE;
+  readonly device: typeof DESKTOP;
   readonly colorScheme: "light" | "dark";
-  take(page: Page): Promise<unknown>;
+  setUp(page: Page): Promise<unknown>;
 }
 
-const list = async (page: Page) => {
+const openPlants = async (page: Page) => {
   await page.goto(`${service.url}/#token=${token}`);
   await page.getByText("Achillea").waitFor();
 };
-const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
+const clickButton = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
 
-const PICTURES: readonly Picture[] = [
-  { name: "plants", device: WIDE, colorScheme: "light", take: list },
-  { name: "plants-dark", device: WIDE, colorScheme: "dark", take: list },
+const SCREENSHOTS: readonly Screenshot[] = [
+  { name: "plants", device: DESKTOP, colorScheme: "light", setUp: openPlants },
+  { name: "plants-dark", device: DESKTOP, colorScheme: "dark", setUp: openPlants },
   {
     name: "undo-phone",
     device: PHONE,
     colorScheme: "light",
-    async take(page) {
-      await page.goto(`${service.url}/?tag=perennial#token=${await newGarden()}`);
+    async setUp(page) {
+      await page.goto(`${service.url}/?tag=perennial#token=${await tokenWithPlants()}`);
       await page.getByLabel("Delete Aquilegia formosa").click();
       await page.getByText("deleted").waitFor();
     },
@@ -52,31 +52,31 @@ const PICTURES: readonly Picture[] = [
     name: "add-phone",
     device: PHONE,
     colorScheme: "dark",
-    async take(page) {
-      await list(page);
-      await press(page, "Add plant");
-      await page.getByLabel("Tag, if wanted").fill("shrub (evergreen)");
-      await press(page, "Add");
+    async setUp(page) {
+      await openPlants(page);
+      await clickButton(page, "Add plant");
+      await page.getByLabel("Tag (optional)").fill("shrub (evergreen)");
+      await clickButton(page, "Add");
       await page.getByText("name must be").waitFor();
     },
   },
   {
     name: "import",
-    device: WIDE,
+    device: DESKTOP,
     colorScheme: "light",
-    async take(page) {
+    async setUp(page) {
       await page.goto(`${service.url}/?view=import#token=${await service.token()}`);
-      const lines = PLANTS.map((plant) => stringifyJson(plant)).with(1, '{"id": 2, "name": ""}');
+      const lines = SAMPLE_PLANTS.map((plant) => stringifyJson(plant)).with(1, '{"id": 2, "name": ""}');
       const buffer = Buffer.from(lines.join("\n"));
-      await page.setInputFiles("input[type=file]", { name: "garden.ndjson", mimeType: "text/plain", buffer });
+      await page.setInputFiles("input[type=file]", { name: "plants.ndjson", mimeType: "text/plain", buffer });
       await page.getByText("to import").waitFor();
     },
   },
   {
     name: "overview",
-    device: WIDE,
+    device: DESKTOP,
     colorScheme: "dark",
-    async take(page) {
+    async setUp(page) {
       await page.goto(`${service.url}/?view=overview#token=${token}`);
       await page.getByRole("link", { name: "vine" }).waitFor();
       await page.waitForLoadState("networkidle");
@@ -84,20 +84,20 @@ const PICTURES: readonly Picture[] = [
   },
   {
     name: "api",
-    device: WIDE,
+    device: DESKTOP,
     colorScheme: "light",
-    async take(page) {
+    async setUp(page) {
       await page.goto(`${service.url}/docs`);
       await page.locator(".opblock").first().waitFor();
     },
   },
 ];
 
-const browser = await openBrowser();
+const browser = await launchBrowser();
 await mkdir(FOLDER, { recursive: true });
-for (const { name, device, colorScheme, take } of PICTURES) {
+for (const { name, device, colorScheme, setUp } of SCREENSHOTS) {
   const page = await browser.newPage({ ...device, colorScheme, reducedMotion: "reduce" });
-  await take(page);
+  await setUp(page);
   await page.mouse.move(0, 0);
   await page.screenshot({ path: join(FOLDER, `${name}.png`), caret: "hide" });
   await page.close();

@@ -1,4 +1,4 @@
-// What `with { type: "file" }` gives for files that TypeScript does not know: their path.
+// Imports with `{ type: "file" }` evaluate to the path of the file.
 declare module "*.svg" {
   const path: string;
   export default path;

@@ -1,3 +1,3 @@
-/** The path of the script, as `with { type: "file" }` gives it. */
+/** The path of docs.js, imported with `{ type: "file" }`. */
 declare const path: string;
 export default path;

@@ -1,14 +1,14 @@
 /*
- * The reference page: Swagger UI, taught not to round integers of 64 bits. Where a browser has no JSON.rawJSON
- * (before Chrome 114, Firefox 135, Safari 18.4) the page shows them rounded, and still sends them as they were typed.
+ * The API reference: Swagger UI with exact 64-bit integers. Without JSON.rawJSON (before Chrome 114, Firefox 135,
+ * Safari 18.4) it shows large integers rounded, but still sends request bodies as typed.
  */
 
 const NUL = "\0";
-/** As in session.ts. */
+/** Must match `state/session.ts`. */
 const TOKEN_KEY = "plantstore.token";
 const SCOPES_KEY = "plantstore.scopes";
-/** What Swagger UI leaves without a name or calls by a wrong one, by where it is. */
-const MENDED = {
+/** Missing or wrong ARIA attributes in Swagger UI, by selector. */
+const ARIA_FIXES = {
   ".examples-select-element": { "aria-label": "Example" },
   ".body-param__text": { "aria-label": "Request body" },
   ".close-modal": { "aria-label": "Close" },
@@ -21,29 +21,29 @@ const MENDED = {
   ".opblock h5, .opblock table h4": { "aria-level": "4" },
 };
 
-/** Swagger UI reads and writes JSON in many places: on this page, integers beyond 2^53 become bigint everywhere. */
+/** Patches JSON globally, because Swagger UI uses it in many places: unsafe integers become bigints and back. */
 function makeJsonExact() {
   const parse = JSON.parse;
-  const exact = (_key, value, { source }) =>
+  const toBigInt = (_key, value, { source }) =>
     typeof value === "number" && !Number.isSafeInteger(value) && /^-?\d+$/.test(source) ? BigInt(source) : value;
-  JSON.parse = (text, reviver = exact) => parse(text, reviver);
+  JSON.parse = (text, reviver = toBigInt) => parse(text, reviver);
   BigInt.prototype.toJSON = function () {
     return JSON.rawJSON(String(this));
   };
 }
 
-/** A copy of a JSON value with every leaf replaced. */
+/** Returns a copy of a JSON value with every leaf replaced. */
 function mapLeaves(value, replace) {
   if (Array.isArray(value)) return value.map((item) => mapLeaves(item, replace));
   if (typeof value !== "object" || value === null) return replace(value);
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, mapLeaves(item, replace)]));
 }
 
-/** The resolver of references knows no bigint: they pass through it as marked strings. */
+/** Swagger UI's reference resolver does not support bigints: they pass through it as strings with a NUL prefix. */
 const pack = (value) => (typeof value === "bigint" ? NUL + value : value);
 const unpack = (value) => (typeof value === "string" && value.startsWith(NUL) ? BigInt(value.slice(1)) : value);
 
-/** The bounds of an integer, which Swagger UI shows for numbers only. */
+/** Shows the bounds of int64 schemas: Swagger UI shows only bounds that are numbers. */
 const exactBounds = (Original, { React: { createElement, Fragment } }) =>
   function ExactBounds(props) {
     const { minimum, maximum } = props.schema ?? {};
@@ -56,7 +56,7 @@ const exactBounds = (Original, { React: { createElement, Fragment } }) =>
 const exactIntegers = () => ({
   afterLoad() {
     const { resolveSubtree } = this.fn;
-    // The resolver knows a description by its identity, so that each must be packed only once.
+    // The resolver compares API descriptions by identity, so each must be packed only once.
     const packed = new WeakMap();
     this.fn.resolveSubtree = async (description, ...rest) => {
       if (!packed.has(description)) packed.set(description, mapLeaves(description, pack));
@@ -67,7 +67,7 @@ const exactIntegers = () => ({
   statePlugins: {
     spec: {
       wrapActions: {
-        // Swagger UI would read the description as YAML, which rounds.
+        // By default Swagger UI parses the API description as YAML, which rounds large integers.
         parseToJson:
           (_original, { specActions, specSelectors }) =>
           (text) =>
@@ -78,17 +78,17 @@ const exactIntegers = () => ({
   wrapComponents: { JSONSchema202012KeywordType: exactBounds },
 });
 
-/** A link to an operation would stand in the button that opens it, where neither can be told from the other. */
-const plainPaths =
+/** Replaces links in operation headers by text: a link inside a button is not accessible. */
+const deepLinkAsText =
   (_Original, { React: { createElement } }) =>
   ({ text }) =>
     createElement("span", null, text);
 
-/** The token is that of the page, and stays as long: what is entered on one is there on the other. */
+/** Shares the token with the web page through `sessionStorage`. */
 const sharedToken = () => {
-  const keep = (action, token) => (payload) => {
-    const given = token(payload);
-    if (given) sessionStorage.setItem(TOKEN_KEY, given);
+  const storeToken = (action, tokenOf) => (payload) => {
+    const token = tokenOf(payload);
+    if (token) sessionStorage.setItem(TOKEN_KEY, token);
     else sessionStorage.removeItem(TOKEN_KEY);
     sessionStorage.removeItem(SCOPES_KEY);
     return action(payload);
@@ -97,27 +97,26 @@ const sharedToken = () => {
     statePlugins: {
       auth: {
         wrapActions: {
-          authorize: (action) => keep(action, ({ bearer }) => bearer?.value),
-          logout: (action) => keep(action, () => undefined),
+          authorize: (action) => storeToken(action, ({ bearer }) => bearer?.value),
+          logout: (action) => storeToken(action, () => undefined),
         },
       },
     },
-    wrapComponents: { DeepLink: plainPaths },
+    wrapComponents: { DeepLink: deepLinkAsText },
   };
 };
 
-/** Mends what Swagger UI has drawn. */
-function mend() {
-  for (const [selector, attributes] of Object.entries(MENDED)) {
+function applyAriaFixes() {
+  for (const [selector, attributes] of Object.entries(ARIA_FIXES)) {
     for (const element of document.querySelectorAll(selector)) {
       for (const [name, value] of Object.entries(attributes)) element.setAttribute(name, value);
     }
   }
 }
-new MutationObserver(mend).observe(document.body, { childList: true, subtree: true });
+new MutationObserver(applyAriaFixes).observe(document.body, { childList: true, subtree: true });
 
-const canBeExact = "rawJSON" in JSON;
-if (canBeExact) makeJsonExact();
+const supportsExactJson = "rawJSON" in JSON;
+if (supportsExactJson) makeJsonExact();
 
 const reference = globalThis.SwaggerUIBundle({
   url: "/openapi.json",
@@ -127,7 +126,7 @@ const reference = globalThis.SwaggerUIBundle({
   showCommonExtensions: true,
   validatorUrl: null,
   syntaxHighlight: false,
-  plugins: canBeExact ? [sharedToken, exactIntegers] : [sharedToken],
+  plugins: supportsExactJson ? [sharedToken, exactIntegers] : [sharedToken],
   onComplete() {
     const token = sessionStorage.getItem(TOKEN_KEY);
     if (token !== null) reference.preauthorizeApiKey("bearer", token);

@@ -1,6 +1,6 @@
 import { render } from "preact";
 import { App } from "./components/app.tsx";
-import { resume } from "./state/session.ts";
+import { restoreSession } from "./state/session.ts";
 
-resume();
+restoreSession();
 render(<App />, document.getElementById("page") as HTMLElement);

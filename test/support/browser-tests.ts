@@ -1,79 +1,82 @@
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout } from "bun:test";
 import axe from "axe-core";
 import type { Browser, BrowserContextOptions, Page, ViewportSize } from "playwright-core";
-import { openBrowser } from "./browser.ts";
+import { launchBrowser } from "./browser.ts";
 
-/** How a person may see the page. */
-const LOOKS = [
+const ALL_DISPLAYS = [
   { name: "phone, light", viewport: { width: 390, height: 844 }, colorScheme: "light" },
   { name: "phone, dark", viewport: { width: 390, height: 844 }, colorScheme: "dark" },
-  { name: "wide, light", viewport: { width: 1280, height: 860 }, colorScheme: "light" },
-  { name: "wide, dark", viewport: { width: 1280, height: 860 }, colorScheme: "dark" },
+  { name: "desktop, light", viewport: { width: 1280, height: 860 }, colorScheme: "light" },
+  { name: "desktop, dark", viewport: { width: 1280, height: 860 }, colorScheme: "dark" },
 ] as const;
-/** How the page is seen: one of {@link LOOKS}, or a window of another size. */
-export type Look = Required<Pick<BrowserContextOptions, "colorScheme">> & { readonly viewport: ViewportSize };
-/** Each width and each scheme once: for what depends on both, but not on the pair. */
-export const EACH_LOOK: [name: string, look: Look][] = [LOOKS[1], LOOKS[2]].map((look) => [look.name, look]);
+const [, PHONE_DARK, DESKTOP_LIGHT] = ALL_DISPLAYS;
+/** A viewport and a color scheme. */
+export type Display = Required<Pick<BrowserContextOptions, "colorScheme">> & { readonly viewport: ViewportSize };
+/** Covers each viewport and each color scheme once, but not every combination. */
+export const DISPLAYS: [name: string, display: Display][] = [PHONE_DARK, DESKTOP_LIGHT].map((display) => [
+  display.name,
+  display,
+]);
 
-/** Milliseconds that a person waits for anything; only a failing test waits as long. */
-const PATIENCE_MS = 60_000;
-/** Longer, so that a failing test says what it waited for. */
+/** Timeout of one browser action in milliseconds; only a failing test reaches it. */
+const ACTION_TIMEOUT_MS = 60_000;
+/** Longer than one action, so that a failing test reports the action. */
 const TEST_TIMEOUT_MS = 180_000;
-/** What the browser itself reports of an answer of the API that says no. */
-const REFUSED = /^Failed to load resource: the server responded with a status of 4\d\d|net::ERR_/;
+/** Console errors that the browser logs for expected 4xx responses and network errors. */
+const EXPECTED_ERROR = /^Failed to load resource: the server responded with a status of 4\d\d|net::ERR_/;
 
-/** What the tests of a file use: a browser of their own, and people who visit. */
-export interface Visitors {
-  /** A new person, with nothing kept from others. */
-  open(look?: Look): Promise<Page>;
+/** The browser of a test file. */
+export interface TestBrowser {
+  /** Opens a page in a new browser context, which shares no storage with others. */
+  open(display?: Display): Promise<Page>;
 }
 
 /**
- * Starts a browser for the tests of the calling file. After each test everybody leaves, and nobody may have met an
- * uncaught error, a breach of the Content-Security-Policy, a cookie, or a request to another host.
+ * Launches a browser for the calling test file. After each test, closes all pages and fails the test if there was an
+ * uncaught error, a Content-Security-Policy violation, a cookie, or a request to another host.
  */
-export function useVisitors(): Visitors {
+export function useBrowser(): TestBrowser {
   setDefaultTimeout(TEST_TIMEOUT_MS);
   let browser: Browser;
   let problems: string[] = [];
   beforeAll(async () => {
-    browser = await openBrowser();
+    browser = await launchBrowser();
   });
   afterAll(() => browser.close());
   afterEach(async () => {
     for (const context of browser.contexts()) {
-      problems.push(...(await context.cookies()).map(({ name }) => `the cookie ${name}`));
+      problems.push(...(await context.cookies()).map(({ name }) => `cookie ${name}`));
       await context.close();
     }
-    const met = problems;
+    const reported = problems;
     problems = [];
-    expect(met).toEqual([]);
+    expect(reported).toEqual([]);
   });
   return {
-    async open({ viewport, colorScheme } = LOOKS[2]) {
+    async open({ viewport, colorScheme } = DESKTOP_LIGHT) {
       const context = await browser.newContext({ viewport, colorScheme, reducedMotion: "reduce" });
       const page = await context.newPage();
-      page.setDefaultTimeout(PATIENCE_MS);
+      page.setDefaultTimeout(ACTION_TIMEOUT_MS);
       page.on("pageerror", (error) => problems.push(String(error.stack)));
       page.on("console", (message) => {
-        if (message.type() === "error" && !REFUSED.test(message.text())) problems.push(message.text());
+        if (message.type() === "error" && !EXPECTED_ERROR.test(message.text())) problems.push(message.text());
       });
       page.on("request", (request) => {
         const { protocol, hostname } = new URL(request.url());
-        if (protocol !== "blob:" && hostname !== "127.0.0.1") problems.push(`a request to ${request.url()}`);
+        if (protocol !== "blob:" && hostname !== "127.0.0.1") problems.push(`request to ${request.url()}`);
       });
       return page;
     },
   };
 }
 
-/** Holds the page, as it is now, to WCAG 2.2 AA and to what is more in axe, in every look. */
+/** Checks the page's current state against WCAG 2.2 AA and axe's other rules, on every display. */
 export async function expectAccessible(page: Page): Promise<void> {
   await page.evaluate(axe.source);
-  for (const { name, viewport, colorScheme } of LOOKS) {
+  for (const { name, viewport, colorScheme } of ALL_DISPLAYS) {
     await page.setViewportSize(viewport);
     await page.emulateMedia({ colorScheme });
-    // Of the rules, only that for contrast can tell dark from light; that for the size of targets is off unless asked for.
+    // Only the contrast rule depends on the color scheme. The target-size rule is off by default.
     const rules =
       colorScheme === "dark" ? { runOnly: ["color-contrast"] } : { rules: { "target-size": { enabled: true } } };
     const violations = await page.evaluate(async (rules) => {

@@ -9,10 +9,10 @@ const VERSION = packageJson.devDependencies["@sparticuz/chromium"];
 const CACHE = join(import.meta.dir, "../../node_modules/.cache");
 
 /**
- * Starts the browser that is among the development packages, with the libraries and the font it needs: so it runs on a
- * bare machine, and draws the same everywhere. That one is for Linux on x64; `PLANTSTORE_TEST_CHROMIUM` names another.
+ * Launches the Chromium among the development packages, with its own libraries and font, so that it runs on a minimal
+ * system and renders the same everywhere. It is for Linux on x64; set `PLANTSTORE_TEST_CHROMIUM` to use another browser.
  */
-export async function openBrowser(): Promise<Browser> {
+export async function launchBrowser(): Promise<Browser> {
   const args = [
     "--no-sandbox",
     "--no-zygote",
@@ -21,20 +21,20 @@ export async function openBrowser(): Promise<Browser> {
     "--font-render-hinting=none",
   ];
   const timeout = LAUNCH_TIMEOUT_MS;
-  const own = process.env["PLANTSTORE_TEST_CHROMIUM"];
-  if (own) return chromium.launch({ executablePath: own, args, timeout });
+  const custom = process.env["PLANTSTORE_TEST_CHROMIUM"];
+  if (custom) return chromium.launch({ executablePath: custom, args, timeout });
   const home = await unpack();
   const env = { ...process.env, LD_LIBRARY_PATH: join(home, "al2023/lib"), FONTCONFIG_PATH: join(home, "fonts") };
   return chromium.launch({ executablePath: join(home, "chromium"), args, env, timeout });
 }
 
-/** Unpacks it once, beside the other packages; returns the folder. */
+/** Unpacks Chromium into {@link CACHE} unless it is there already; returns its folder. */
 async function unpack(): Promise<string> {
   const home = join(CACHE, `chromium-${VERSION}`);
   if (existsSync(home)) return home;
   const partial = `${home}.${process.pid}`;
   await mkdir(partial, { recursive: true });
-  // It unpacks into the folder for temporary files, and the libraries only where it takes itself to be in a cloud.
+  // The package unpacks into TMPDIR, and includes the libraries only if it detects AWS Lambda.
   const env = { ...process.env, TMPDIR: partial, AWS_LAMBDA_JS_RUNTIME: "nodejs22.x" };
   const script = join(import.meta.dir, "unpack-browser.ts");
   const unpacking = Bun.spawn([process.execPath, script], { env, stdout: "ignore", stderr: "pipe" });
@@ -44,7 +44,7 @@ async function unpack(): Promise<string> {
   try {
     renameSync(partial, home);
   } catch (error) {
-    // Another run was faster.
+    // Another process has unpacked it meanwhile.
     if (!existsSync(home)) throw error;
     rmSync(partial, { recursive: true });
   }

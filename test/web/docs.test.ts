@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
-import { EACH_LOOK, expectAccessible, type Look, useVisitors } from "../support/browser-tests.ts";
+import { DISPLAYS, type Display, expectAccessible, useBrowser } from "../support/browser-tests.ts";
 import { newOwner, type Service, startService } from "../support/service.ts";
 
-const visitors = useVisitors();
+const browser = useBrowser();
 let service: Service;
 beforeAll(async () => {
   service = await startService();
@@ -11,11 +11,11 @@ afterAll(() => service.stop());
 
 const ID = "9223372036854775807";
 
-describe.each(EACH_LOOK)("the reference on %s", (_, look: Look) => {
-  it("tries requests with a token that is entered there, ids exact to the last digit, and shares it with the page", async () => {
+describe.each(DISPLAYS)("the API reference on %s", (_, display: Display) => {
+  it("sends requests with exact ids, and shares the entered token with the page", async () => {
     const owner = newOwner();
     const token = await service.token({ owner });
-    const page = await visitors.open(look);
+    const page = await browser.open(display);
     await page.goto(`${service.url}/docs`);
     await page.getByRole("button", { name: "Authorize" }).click();
     const dialog = page.getByRole("dialog");
@@ -40,10 +40,10 @@ describe.each(EACH_LOOK)("the reference on %s", (_, look: Look) => {
     await page.getByLabel("Your token").waitFor();
   });
 
-  it("shows the bounds of ids exactly, and lists them exactly", async () => {
+  it("shows the exact bounds of ids, and uses the token of the page", async () => {
     const owner = newOwner();
     await service.storage.insertPlant(owner, { id: BigInt(ID), name: "Clarkia" }, undefined);
-    const page = await visitors.open(look);
+    const page = await browser.open(display);
     await page.goto(`${service.url}/#token=${await service.token({ owner })}`);
     await page.getByText(ID).waitFor();
     await page.goto(`${service.url}/docs`);
@@ -58,9 +58,9 @@ describe.each(EACH_LOOK)("the reference on %s", (_, look: Look) => {
   });
 });
 
-describe("the reference", () => {
-  it("is accessible, phone to wide, light and dark: closed, with a dialog, and while a request is tried", async () => {
-    const page = await visitors.open();
+describe("the API reference", () => {
+  it("is accessible when collapsed, with a dialog, and with a response", async () => {
+    const page = await browser.open();
     await page.goto(`${service.url}/docs`);
     await page.locator(".opblock").first().waitFor();
     await expectAccessible(page);

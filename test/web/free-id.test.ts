@@ -12,7 +12,7 @@ afterAll(() => service.stop());
 
 const { signal } = new AbortController();
 
-describe("the id that is proposed", () => {
+describe("findFreeId", () => {
   it.each<[ids: bigint[], expected: bigint]>([
     [[], 1n],
     [[ID_MIN, -5n], 1n],
@@ -21,7 +21,7 @@ describe("the id that is proposed", () => {
     [[1n, 2n, 3n, 900n], 901n],
     [[2n ** 53n], 2n ** 53n + 1n],
     [[5n, ID_MAX - 1n], ID_MAX],
-  ])("is the one after the greatest of %p", async (ids, expected) => {
+  ])("returns the id after the greatest of %p", async (ids, expected) => {
     const owner = newOwner();
     await plantAll(
       service,
@@ -29,15 +29,15 @@ describe("the id that is proposed", () => {
       ids.map((id) => ({ id, name: "x" })),
     );
     const client = new PlantStoreClient({ url: service.url, token: await service.token({ owner }) });
-    for (const reached of [ID_MIN, 0n, ...ids]) expect(await findFreeId(client, reached, signal)).toBe(expected);
+    for (const lowerBound of [ID_MIN, 0n, ...ids]) expect(await findFreeId(client, lowerBound, signal)).toBe(expected);
   });
 
-  it("is a random one when none is after the greatest", async () => {
+  it("returns a random id when the greatest is ID_MAX", async () => {
     const owner = newOwner();
     await plantAll(service, owner, [{ id: ID_MAX, name: "x" }]);
     const client = new PlantStoreClient({ url: service.url, token: await service.token({ owner }) });
-    for (const reached of [0n, ID_MAX]) {
-      const id = await findFreeId(client, reached, signal);
+    for (const lowerBound of [0n, ID_MAX]) {
+      const id = await findFreeId(client, lowerBound, signal);
       expect(id > 0n && id <= 2n ** 32n).toBe(true);
     }
     expect(new Set(Array.from({ length: 100 }, randomId)).size).toBe(100);

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import type { Page } from "playwright-core";
-import { hiddenIn, visible } from "../../src/web/format.ts";
-import { EACH_LOOK, type Look, useVisitors } from "../support/browser-tests.ts";
+import { invisibleCharacters, visibleText } from "../../src/web/format.ts";
+import { DISPLAYS, type Display, useBrowser } from "../support/browser-tests.ts";
 import { newOwner, plantAll, type Service, startService } from "../support/service.ts";
 
-const visitors = useVisitors();
+const browser = useBrowser();
 let service: Service;
 beforeAll(async () => {
   service = await startService();
@@ -22,7 +22,7 @@ const MARKUP = [
   "&lt;b&gt; &amp;amp; &#60;",
 ];
 const DIRECTION = ["\u202egnihtemos\u2066 else", "\u2069\u202e\u2067abc", "مرحبا (Arabic) 123", "שלום"];
-const UNSEEN = ["\u200b", "\u00ad\u2060", "\u3164", "\u2800\u0301", "\u0007\u001b[31m"];
+const INVISIBLE = ["\u200b", "\u00ad\u2060", "\u3164", "\u2800\u0301", "\u0007\u001b[31m"];
 const LONG = [
   "n".repeat(1024),
   "🌱".repeat(1024),
@@ -30,15 +30,15 @@ const LONG = [
   "W\u0336\u0335\u0337".repeat(200),
   "a\nb\tc  d",
 ];
-const NAMES = [...MARKUP, ...DIRECTION, ...UNSEEN, ...LONG];
+const NAMES = [...MARKUP, ...DIRECTION, ...INVISIBLE, ...LONG];
 
-/** Visits an owner who has a plant of every name, which is its tag too as far as a tag may be. */
-async function visit(look: Look): Promise<Page> {
+/** Opens the page of an owner with a plant for each of {@link NAMES}; the tag is the name's first 255 characters. */
+async function openPage(display: Display): Promise<Page> {
   const owner = newOwner();
   const plants = NAMES.map((name, id) => ({ id: BigInt(id), name, tag: [...name].slice(0, 255).join("") }));
   await plantAll(service, owner, plants);
-  // High enough for all the rows.
-  const page = await visitors.open({ ...look, viewport: { ...look.viewport, height: 2_500 } });
+  // Tall enough to render all rows.
+  const page = await browser.open({ ...display, viewport: { ...display.viewport, height: 2_500 } });
   await page.goto(`${service.url}/#token=${await service.token({ owner })}`);
   await page.getByText(`${NAMES.length} plants`).waitFor();
   return page;
@@ -46,47 +46,47 @@ async function visit(look: Look): Promise<Page> {
 
 const press = (page: Page, name: string) => page.getByRole("button", { name, exact: true }).click();
 
-describe.each(EACH_LOOK)("names and tags of any kind, on %s", (_, look: Look) => {
-  it("are shown as text and nothing else, each in its row, whole in the dialog", async () => {
-    const page = await visit(look);
+describe.each(DISPLAYS)("untrusted names and tags on %s", (_, display: Display) => {
+  it("are shown as text in the list, and in full in the dialog", async () => {
+    const page = await openPage(display);
     const rows = await page.locator("tbody tr[id]").evaluateAll((all) =>
       all.map((row) => ({
         id: row.querySelector(".id")?.textContent,
         name: row.querySelector(".name")?.textContent,
-        tag: row.querySelector(".kind")?.textContent,
+        tag: row.querySelector(".tag-cell")?.textContent,
         height: row.getBoundingClientRect().height,
-        elements: row.querySelectorAll(".name *, .kind *").length,
+        elements: row.querySelectorAll(".name *, .tag-cell *").length,
       })),
     );
-    const height = look.viewport.width < 640 ? 64 : 48;
+    const height = display.viewport.width < 640 ? 64 : 48;
     expect(rows).toEqual(
       NAMES.map((name, id) => {
-        const tag = visible([...name].slice(0, 255).join(""));
-        return { id: String(id), name: visible(name), tag, height, elements: 2 };
+        const tag = visibleText([...name].slice(0, 255).join(""));
+        return { id: String(id), name: visibleText(name), tag, height, elements: 2 };
       }),
     );
     await page.getByRole("grid").focus();
     for (const name of NAMES) {
       await page.keyboard.press("Enter");
       const dialog = page.getByRole("dialog");
-      expect(await dialog.locator("dd").first().textContent()).toBe(visible(name));
+      expect(await dialog.locator("dd").first().textContent()).toBe(visibleText(name));
       expect(await dialog.locator("dd").first().locator("*").count()).toBe(0);
-      expect(await dialog.locator("dd").count()).toBe(hiddenIn(name) === "" ? 3 : 4);
+      expect(await dialog.locator("dd").count()).toBe(invisibleCharacters(name) === "" ? 3 : 4);
       await page.keyboard.press("Escape");
       await page.keyboard.press("ArrowDown");
     }
     expect(await page.title()).toBe("Plants · Plant Store");
   });
 
-  it("do nothing in notices, filters, the overview and previews", async () => {
-    const page = await visit(look);
+  it("are shown as text in notifications, filters, the overview and previews", async () => {
+    const page = await openPage(display);
     for (const name of [...MARKUP, ...DIRECTION].slice(0, 12)) {
       const id = NAMES.indexOf(name);
       const row = page.locator("tbody tr[id]").filter({ has: page.locator(".id", { hasText: new RegExp(`^${id}$`) }) });
       await row.getByRole("button").last().click();
       const bar = page.locator(".bar");
       await bar.getByText("deleted").waitFor();
-      expect(await bar.locator("bdi").textContent()).toBe(visible(name));
+      expect(await bar.locator("bdi").textContent()).toBe(visibleText(name));
       await press(page, "Undo");
       await bar.getByText("restored").waitFor();
       await bar.getByRole("button", { name: "Close" }).click();
@@ -114,7 +114,7 @@ describe.each(EACH_LOOK)("names and tags of any kind, on %s", (_, look: Look) =>
   });
 });
 
-describe("what cannot be seen of a text", () => {
+describe("visibleText", () => {
   it.each([
     ["Clarkia", "Clarkia"],
     ["\u200bx", "\u200bx"],
@@ -123,13 +123,15 @@ describe("what cannot be seen of a text", () => {
     ["\u0007", "U+0007"],
     ["\u{e0041}", "U+E0041"],
     ["🌱", "🌱"],
-  ])("is shown as its code points when there is nothing else: %j", (text, shown) => {
-    expect(visible(text)).toBe(shown);
+  ])("turns %j into %j", (text, expected) => {
+    expect(visibleText(text)).toBe(expected);
   });
+});
 
-  it("is told once for each character", () => {
-    expect(hiddenIn("Clarkia é 🌱\n")).toBe("U+000A");
-    expect(hiddenIn("a\u202eb\u202ec\u200d")).toBe("U+202E U+200D");
-    expect(hiddenIn("Clarkia")).toBe("");
+describe("invisibleCharacters", () => {
+  it("returns each invisible character once", () => {
+    expect(invisibleCharacters("Clarkia é 🌱\n")).toBe("U+000A");
+    expect(invisibleCharacters("a\u202eb\u202ec\u200d")).toBe("U+202E U+200D");
+    expect(invisibleCharacters("Clarkia")).toBe("");
   });
 });

@@ -5,37 +5,38 @@ import { randomKey } from "../../client/client.ts";
 import { FIELDS, type Field } from "../../domain/page.ts";
 import { parseNewPlant, parsePlantId } from "../../domain/plant.ts";
 import { findFreeId, randomId } from "../free-id.ts";
-import { place } from "../state/location.ts";
+import { closeDialog } from "../state/dialog.ts";
+import { location } from "../state/location.ts";
 import { addPlant } from "../state/mutations.ts";
 import { plants } from "../state/plants.ts";
-import { explain, session } from "../state/session.ts";
-import { Dialog, show } from "./dialog.tsx";
+import { describeError, session } from "../state/session.ts";
+import { Dialog } from "./dialog.tsx";
 
-type Texts = Record<Field, string>;
-type Faults = Partial<Texts> & { readonly other?: string };
+type Values = Record<Field, string>;
+type FormErrors = Partial<Values> & { readonly other?: string };
 
 /** The form for a new plant. */
 export function AddDialog() {
-  const texts = useSignal<Texts>({ id: "", name: "", tag: place.peek().tag ?? "" });
-  const faults = useSignal<Faults>({});
+  const values = useSignal<Values>({ id: "", name: "", tag: location.peek().tag ?? "" });
+  const errors = useSignal<FormErrors>({});
   const isBusy = useSignal(false);
   const form = useRef<HTMLFormElement>(null);
   const key = useMemo(randomKey, []);
-  useProposedId(texts, form);
+  useSuggestedId(values, form);
   useEffect(() => {
     form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
-  }, [faults.value]);
+  }, [errors.value]);
 
   async function submit(event: Event): Promise<void> {
     event.preventDefault();
     if (isBusy.value) return;
     isBusy.value = true;
-    const { id, name, tag } = texts.value;
+    const { id, name, tag } = values.value;
     try {
       await addPlant(parseNewPlant({ id: parsePlantId(id.trim()), name, tag: tag === "" ? undefined : tag }), key);
-      show(undefined);
+      closeDialog();
     } catch (error) {
-      faults.value = byField(explain(error));
+      errors.value = splitByField(describeError(error));
     }
     isBusy.value = false;
   }
@@ -46,15 +47,15 @@ export function AddDialog() {
         id={`new-${name}`}
         autocomplete="off"
         {...attributes}
-        value={texts.value[name]}
-        aria-invalid={faults.value[name] !== undefined}
+        value={values.value[name]}
+        aria-invalid={errors.value[name] !== undefined}
         aria-describedby={`new-${name}-fault`}
         onInput={({ currentTarget }) => {
-          texts.value = { ...texts.value, [name]: currentTarget.value };
+          values.value = { ...values.value, [name]: currentTarget.value };
         }}
       />
-      <p class="fault small" id={`new-${name}-fault`}>
-        {faults.value[name]}
+      <p class="error small" id={`new-${name}-fault`}>
+        {errors.value[name]}
       </p>
     </>
   );
@@ -62,10 +63,10 @@ export function AddDialog() {
     <Dialog title="Add a plant">
       <form ref={form} onSubmit={submit} noValidate>
         {field("name", "Name", { autofocus: true })}
-        {field("tag", "Tag, if wanted", { list: "tags" })}
-        {field("id", "Id", { inputMode: "numeric", placeholder: "looking for a free one…" })}
-        <p class="fault" role="alert">
-          {faults.value.other}
+        {field("tag", "Tag (optional)", { list: "tags" })}
+        {field("id", "ID", { inputMode: "numeric", placeholder: "Finding a free ID…" })}
+        <p class="error" role="alert">
+          {errors.value.other}
         </p>
         <footer class="row">
           <button type="submit" aria-disabled={isBusy.value}>
@@ -77,35 +78,31 @@ export function AddDialog() {
   );
 }
 
-/** Fills the id in, unless somebody is faster. Who is in the field already types over it, not behind it. */
-function useProposedId(texts: Signal<Texts>, form: RefObject<HTMLFormElement | null>): void {
+/** Fills in a free id unless the user types one first. If the field has the focus, selects the id so typing replaces it. */
+function useSuggestedId(values: Signal<Values>, form: RefObject<HTMLFormElement | null>): void {
   useEffect(() => {
-    const { signal, abort } = abortable();
+    const controller = new AbortController();
+    const { signal } = controller;
     const { client, canRead = false } = session.peek() ?? {};
-    const reached = plants.peek().at(-1)?.id ?? 0n;
-    const finding = client !== undefined && canRead ? findFreeId(client, reached, signal) : Promise.reject();
-    finding.catch(randomId).then((id) => {
-      if (signal.aborted || texts.peek().id !== "") return;
-      texts.value = { ...texts.peek(), id: String(id) };
+    const lowerBound = plants.peek().at(-1)?.id ?? 0n;
+    const suggestion = client !== undefined && canRead ? findFreeId(client, lowerBound, signal) : Promise.reject();
+    suggestion.catch(randomId).then((id) => {
+      if (signal.aborted || values.peek().id !== "") return;
+      values.value = { ...values.peek(), id: String(id) };
       const input = form.current?.querySelector<HTMLInputElement>("#new-id");
       if (input && input === document.activeElement) {
         input.value = String(id);
         input.select();
       }
     });
-    return abort;
-  }, [texts, form]);
+    return () => controller.abort();
+  }, [values, form]);
 }
 
-function abortable() {
-  const controller = new AbortController();
-  return { signal: controller.signal, abort: () => controller.abort() };
-}
-
-/** A refusal taken apart: the API begins every sentence about a field with its name. */
-function byField(message: string): Faults {
+/** Splits an API error message by field: each of its sentences begins with the field's name. */
+function splitByField(message: string): FormErrors {
   const sentences = message.split(/; (?=(?:id|name|tag) )/);
   const about = (field: Field) => sentences.find((sentence) => sentence.startsWith(`${field} `));
-  const faults = Object.fromEntries(FIELDS.map((field) => [field, about(field)]));
-  return Object.values(faults).some((fault) => fault !== undefined) ? faults : { other: message };
+  const errors = Object.fromEntries(FIELDS.map((field) => [field, about(field)]));
+  return Object.values(errors).some((error) => error !== undefined) ? errors : { other: message };
 }

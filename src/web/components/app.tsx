@@ -1,23 +1,23 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import icon from "../icon.svg";
-import { place, type View } from "../state/location.ts";
+import { currentDialog } from "../state/dialog.ts";
+import { location, type View } from "../state/location.ts";
 import { type Session, session, signOut } from "../state/session.ts";
 import { AddDialog } from "./add-dialog.tsx";
-import { Dock } from "./bottom-bars.tsx";
-import { shown } from "./dialog.tsx";
+import { BottomBars } from "./bottom-bars.tsx";
 import { ExportDialog } from "./export-dialog.tsx";
 import { ImportView } from "./import-view.tsx";
 import { Overview } from "./overview.tsx";
 import { PlantDialog } from "./plant-dialog.tsx";
 import { PlantsView } from "./plants-view.tsx";
-import { Action, Blank, Link } from "./primitives.tsx";
+import { Button, EmptyState, Link } from "./primitives.tsx";
 import { SignIn } from "./sign-in.tsx";
 
 const VIEWS = {
-  plants: { name: "Plants", isFor: () => true, show: PlantsView },
-  overview: { name: "Overview", isFor: ({ canRead }: Session) => canRead, show: Overview },
-  import: { name: "Import", isFor: ({ canWrite }: Session) => canWrite, show: ImportView },
+  plants: { name: "Plants", isAllowed: () => true, component: PlantsView },
+  overview: { name: "Overview", isAllowed: ({ canRead }: Session) => canRead, component: Overview },
+  import: { name: "Import", isAllowed: ({ canWrite }: Session) => canWrite, component: ImportView },
 };
 
 const isOnline = signal(navigator.onLine);
@@ -27,23 +27,23 @@ for (const event of ["online", "offline"]) {
   });
 }
 
-/** The whole page. */
+/** The root component. */
 export function App() {
-  if (!("rawJSON" in JSON)) return <TooOld />;
+  if (!("rawJSON" in JSON)) return <UnsupportedBrowser />;
   if (session.value === undefined) return <SignIn />;
-  return <Garden session={session.value} />;
+  return <SignedIn session={session.value} />;
 }
 
-/** The page for whoever has signed in. */
-function Garden({ session }: { session: Session }) {
-  const wanted = place.value.view;
-  const view = VIEWS[wanted].isFor(session) ? wanted : "plants";
-  const { name, show: Shown } = VIEWS[view];
+function SignedIn({ session }: { session: Session }) {
+  const requested = location.value.view;
+  const view = VIEWS[requested].isAllowed(session) ? requested : "plants";
+  const { name, component: ViewComponent } = VIEWS[view];
+  const dialog = currentDialog.value;
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
   useEffect(() => {
     document.title = `${name} · Plant Store`;
-    // Whoever does not see the page hears where the link has led.
+    // Moving the focus makes screen readers announce the new view.
     if (!isFirst.current) main.current?.focus();
     isFirst.current = false;
   }, [name]);
@@ -51,28 +51,28 @@ function Garden({ session }: { session: Session }) {
     <>
       <Header session={session} current={view} />
       <p role="status" class={isOnline.value ? "" : "banner"}>
-        {!isOnline.value && "You are offline. What is shown may be old."}
+        {!isOnline.value && "You are offline. The plants shown may be out of date."}
       </p>
       <main ref={main} tabIndex={-1}>
-        <Shown />
+        <ViewComponent />
       </main>
-      <Dock />
-      {shown.value === "add" && <AddDialog />}
-      {shown.value === "export" && <ExportDialog />}
-      {typeof shown.value === "object" && <PlantDialog key={String(shown.value.id)} plant={shown.value} />}
+      <BottomBars />
+      {dialog === "add" && <AddDialog />}
+      {dialog === "export" && <ExportDialog />}
+      {typeof dialog === "object" && <PlantDialog key={String(dialog.id)} plant={dialog} />}
     </>
   );
 }
 
 function Header({ session, current }: { session: Session; current: View }) {
   return (
-    <header class="top row">
+    <header class="page-header row">
       <img src={icon} alt="" width="28" height="28" />
       <p class="brand">Plant Store</p>
       <nav aria-label="Views">
         {Object.entries(VIEWS).map(
-          ([view, { name, isFor }]) =>
-            isFor(session) && (
+          ([view, { name, isAllowed }]) =>
+            isAllowed(session) && (
               <Link key={view} to={{ view: view as View, tag: undefined, find: "" }} isCurrent={view === current}>
                 {name}
               </Link>
@@ -80,20 +80,20 @@ function Header({ session, current }: { session: Session; current: View }) {
         )}
         <a href="/docs">API</a>
       </nav>
-      {!session.canWrite && <p class="cut tag">Read only</p>}
-      <Action icon="leave" class="quiet" aria-label="Forget token" title="Forget the token" onClick={() => signOut()}>
-        <span>Forget token</span>
-      </Action>
+      {!session.canWrite && <p class="truncate tag">Read-only</p>}
+      <Button icon="signOut" class="secondary" aria-label="Sign out" title="Sign out" onClick={() => signOut()}>
+        <span>Sign out</span>
+      </Button>
     </header>
   );
 }
 
-const TooOld = () => (
-  <main class="middle">
-    <h1 class="unseen">Plant Store</h1>
-    <Blank title="This browser is too old" isFault>
-      It would round long ids, and so show and delete the wrong plants. Chrome and Edge 125, Firefox 135, Safari 18.4
-      and newer ones do not.
-    </Blank>
+const UnsupportedBrowser = () => (
+  <main class="centered">
+    <h1 class="visually-hidden">Plant Store</h1>
+    <EmptyState title="This browser is too old" isError>
+      It rounds large IDs, so it could show or delete the wrong plants. Use Chrome or Edge 125, Firefox 135, Safari 18.4
+      or a newer version.
+    </EmptyState>
   </main>
 );

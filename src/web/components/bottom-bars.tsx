@@ -1,12 +1,12 @@
 import { useEffect } from "preact/hooks";
-import { count } from "../format.ts";
-import { deleteSelected, undo, work } from "../state/mutations.ts";
-import { hold, letGo, notice, tell } from "../state/notification.ts";
+import { formatCount } from "../format.ts";
+import { bulkProgress, deleteSelected, undo } from "../state/mutations.ts";
+import { notification, notify, restartTimer, stopTimer } from "../state/notification.ts";
 import { selected } from "../state/plants.ts";
-import { Action } from "./primitives.tsx";
+import { Button } from "./primitives.tsx";
 
-/** What stays in sight at the foot of the window: what is ticked, what goes on, what was done. */
-export function Dock() {
+/** The bars fixed to the bottom of the window: selection, bulk progress and notification. */
+export function BottomBars() {
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const isTyping = event.target instanceof HTMLInputElement && event.target.type !== "checkbox";
@@ -16,60 +16,60 @@ export function Dock() {
     return () => removeEventListener("keydown", onKey);
   }, []);
   return (
-    <div class="dock">
-      {selected.value.size > 0 && work.value === undefined && <Selection />}
-      {work.value !== undefined && <Work {...work.value} />}
-      <div role="status">{notice.value !== undefined && <Notice {...notice.value} />}</div>
+    <div class="bottom-bars">
+      {selected.value.size > 0 && bulkProgress.value === undefined && <SelectionBar />}
+      {bulkProgress.value !== undefined && <ProgressBar {...bulkProgress.value} />}
+      <div role="status">{notification.value !== undefined && <NotificationBar {...notification.value} />}</div>
     </div>
   );
 }
 
-const Selection = () => (
+const SelectionBar = () => (
   <section class="card bar row" aria-label="Selection">
     <p class="grow">{selected.value.size.toLocaleString("en")} selected</p>
-    <Action icon="delete" class="danger" onClick={deleteSelected}>
+    <Button icon="delete" class="danger" onClick={deleteSelected}>
       Delete
-    </Action>
-    <Action
-      class="quiet"
+    </Button>
+    <Button
+      class="secondary"
       onClick={() => {
         selected.value = new Set();
       }}
     >
       Clear
-    </Action>
+    </Button>
   </section>
 );
 
-const Work = ({ text, done, total, stop }: NonNullable<typeof work.value>) => (
+const ProgressBar = ({ text, done, total, stop }: NonNullable<typeof bulkProgress.value>) => (
   <section class="card bar row" aria-label={text}>
     <p>
-      {text} {done.toLocaleString("en")} of {count(total, "plant")}
+      {text} {done.toLocaleString("en")} of {formatCount(total, "plant")}
     </p>
     <progress class="grow" value={done} max={total} aria-label={text} />
-    <Action class="quiet" onClick={stop}>
+    <Button class="secondary" onClick={stop}>
       Stop
-    </Action>
+    </Button>
   </section>
 );
 
-const Notice = ({ subject, text, isFault, action }: NonNullable<typeof notice.value>) => (
-  // biome-ignore lint/a11y/noStaticElementInteractions: it waits while somebody is at it, and does nothing else.
+const NotificationBar = ({ subject, text, isError, action }: NonNullable<typeof notification.value>) => (
+  // biome-ignore lint/a11y/noStaticElementInteractions: the handlers only pause the timer.
   <div
-    class={isFault ? "card bar row faulty" : "card bar row"}
-    onMouseEnter={hold}
-    onMouseLeave={letGo}
-    onFocusCapture={hold}
-    onBlurCapture={letGo}
+    class={isError ? "card bar row has-error" : "card bar row"}
+    onMouseEnter={stopTimer}
+    onMouseLeave={restartTimer}
+    onFocusCapture={stopTimer}
+    onBlurCapture={restartTimer}
   >
     <p class="grow">
-      {subject !== undefined && <bdi class="cut">{subject}</bdi>} {text}
+      {subject !== undefined && <bdi class="truncate">{subject}</bdi>} {text}
     </p>
     {action && (
-      <Action class="quiet" onClick={action.run}>
+      <Button class="secondary" onClick={action.run}>
         {action.label}
-      </Action>
+      </Button>
     )}
-    <Action icon="close" class="quiet square" aria-label="Close" onClick={() => tell(undefined)} />
+    <Button icon="close" class="secondary square" aria-label="Close" onClick={() => notify(undefined)} />
   </div>
 );

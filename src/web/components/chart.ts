@@ -2,25 +2,25 @@ import { BarController, BarElement, CategoryScale, Chart, LinearScale } from "ch
 
 Chart.register(BarController, BarElement, CategoryScale, LinearScale);
 
-/** Pixels for a number at the end of a bar. */
-const NUMBER_WIDTH = 48;
-/** Characters of a label and their height in pixels, by the width of the chart: half of it is for labels at most. */
-const labelsFor = (width: number) => ({
-  length: width < 280 ? 11 : width < 480 ? 17 : 28,
+/** Pixels reserved for the value to the right of a bar. */
+const VALUE_WIDTH = 48;
+/** Maximum label length in characters, and font size in pixels. Labels take at most half of the chart's width. */
+const labelLimits = (width: number) => ({
+  maxLength: width < 280 ? 11 : width < 480 ? 17 : 28,
   size: width < 480 ? 13 : 14,
 });
 
-/** One bar of a chart. */
+/** A bar of the chart. */
 interface Bar {
   readonly label: string;
   readonly value: number;
 }
 
-/** Draws lying bars, with their numbers, in the colours of the page; returns what takes them away again. */
-export function drawBars(canvas: HTMLCanvasElement, bars: readonly Bar[]): () => void {
+/** Draws a horizontal bar chart in the page's colors; returns a function that removes it. */
+export function drawBarChart(canvas: HTMLCanvasElement, bars: readonly Bar[]): () => void {
   const style = getComputedStyle(canvas);
-  const { length, size } = labelsFor(canvas.parentElement?.clientWidth ?? 0);
-  const labels = bars.map(({ label }) => shorten(label, length));
+  const { maxLength, size } = labelLimits(canvas.parentElement?.clientWidth ?? 0);
+  const labels = bars.map(({ label }) => truncate(label, maxLength));
   const font = { family: style.fontFamily, size };
   const chart = new Chart(canvas, {
     type: "bar",
@@ -33,14 +33,14 @@ export function drawBars(canvas: HTMLCanvasElement, bars: readonly Bar[]): () =>
       animation: false,
       events: [],
       maintainAspectRatio: false,
-      layout: { padding: { right: NUMBER_WIDTH } },
+      layout: { padding: { right: VALUE_WIDTH } },
       scales: {
         x: { display: false, beginAtZero: true },
         y: { grid: { display: false }, border: { display: false }, ticks: { font, color: () => style.color } },
       },
-      backgroundColor: () => style.getPropertyValue("--bar"),
+      backgroundColor: () => style.getPropertyValue("--chart-bar"),
     },
-    plugins: [{ id: "numbers", afterDatasetsDraw: (drawn) => writeNumbers(drawn, bars, style) }],
+    plugins: [{ id: "values", afterDatasetsDraw: (chart) => drawValues(chart, bars, style) }],
   });
   const dark = matchMedia("(prefers-color-scheme: dark)");
   const redraw = () => chart.update();
@@ -51,8 +51,8 @@ export function drawBars(canvas: HTMLCanvasElement, bars: readonly Bar[]): () =>
   };
 }
 
-/** The number at the end of each bar, so that nobody has to measure. */
-function writeNumbers(chart: Chart, bars: readonly Bar[], style: CSSStyleDeclaration): void {
+/** Writes each bar's value to its right. */
+function drawValues(chart: Chart, bars: readonly Bar[], style: CSSStyleDeclaration): void {
   const { ctx } = chart;
   ctx.font = `600 14px ${style.fontFamily}`;
   ctx.fillStyle = style.color;
@@ -62,5 +62,5 @@ function writeNumbers(chart: Chart, bars: readonly Bar[], style: CSSStyleDeclara
   }
 }
 
-const shorten = (label: string, length: number): string =>
-  [...label].length > length ? `${[...label].slice(0, length - 1).join("")}…` : label;
+const truncate = (label: string, maxLength: number): string =>
+  [...label].length > maxLength ? `${[...label].slice(0, maxLength - 1).join("")}…` : label;

@@ -1,23 +1,15 @@
-import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import type { NewPlant } from "../../domain/plant.ts";
-import { Action } from "./primitives.tsx";
+import { closeDialog, currentDialog } from "../state/dialog.ts";
+import { Button } from "./primitives.tsx";
 
-/** The dialog that is shown: a form, or a plant. */
-export const shown = signal<"add" | "export" | NewPlant | undefined>();
-/** Shows a dialog, or none. */
-export const show = (dialog: typeof shown.value): void => {
-  shown.value = dialog;
-};
-
-/** A window over the page. The browser keeps the focus in it, gives it back, and closes it on Escape. */
+/** A modal dialog. The browser traps the focus, restores it, and closes the dialog on Escape. */
 export function Dialog({ title, children }: { title: string; children: ComponentChildren }) {
   const element = useRef<HTMLDialogElement>(null);
-  const own = useRef(shown.peek());
-  // The browser tells of Escape a little later: by then another dialog may be shown.
+  const own = useRef(currentDialog.peek());
+  // The close event is asynchronous: another dialog may be open by then.
   const close = () => {
-    if (shown.peek() === own.current) show(undefined);
+    if (currentDialog.peek() === own.current) closeDialog();
   };
   useLayoutEffect(() => {
     const dialog = element.current;
@@ -25,7 +17,7 @@ export function Dialog({ title, children }: { title: string; children: Component
     return () => dialog?.close();
   }, []);
   return (
-    // biome-ignore lint/a11y/useKeyWithClickEvents: a click beside it does what Escape does.
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Escape is the keyboard equivalent of a click on the backdrop.
     <dialog
       ref={element}
       class="card"
@@ -38,7 +30,7 @@ export function Dialog({ title, children }: { title: string; children: Component
           <h2 class="grow" id="dialog-title">
             {title}
           </h2>
-          <Action icon="close" class="quiet square" aria-label="Close" onClick={close} />
+          <Button icon="close" class="secondary square" aria-label="Close" onClick={close} />
         </header>
         {children}
       </div>

@@ -1,60 +1,61 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { count, tagText } from "../format.ts";
-import { place } from "../state/location.ts";
-import { explain, patientClient } from "../state/session.ts";
-import { Dialog, show } from "./dialog.tsx";
-import { Action } from "./primitives.tsx";
+import { formatCount, tagLabel } from "../format.ts";
+import { closeDialog } from "../state/dialog.ts";
+import { location } from "../state/location.ts";
+import { describeError, longTaskClient } from "../state/session.ts";
+import { Dialog } from "./dialog.tsx";
+import { Button } from "./primitives.tsx";
 
 const CHOICES = [
-  { format: "csv", name: "CSV", help: "For spreadsheets. Names stand in it exactly, even one like =1+1." },
-  { format: "ndjson", name: "NDJSON", help: "For programs: one plant on every line." },
+  { format: "csv", name: "CSV", help: "For spreadsheets. Names are written unchanged, even ones like =1+1." },
+  { format: "ndjson", name: "NDJSON", help: "For programs. One plant per line." },
 ] as const;
 
-/** Saves the plants of the current filter as a file. */
+/** Exports the plants with the current tag, or all plants, to a file. */
 export function ExportDialog() {
-  const { tag } = place.value;
-  const written = useSignal<number | undefined>(undefined);
-  const fault = useSignal("");
-  const stop = useRef(new AbortController());
-  useEffect(() => () => stop.current.abort(), []);
+  const { tag } = location.value;
+  const exported = useSignal<number | undefined>(undefined);
+  const errorText = useSignal("");
+  const controller = useRef(new AbortController());
+  useEffect(() => () => controller.current.abort(), []);
 
   async function save(format: (typeof CHOICES)[number]["format"]): Promise<void> {
-    if (written.value !== undefined) return;
-    const { signal } = stop.current;
-    const onCount = (count: number) => {
-      written.value = count;
+    if (exported.value !== undefined) return;
+    const { signal } = controller.current;
+    const onProgress = (count: number) => {
+      exported.value = count;
     };
-    onCount(0);
-    fault.value = "";
+    onProgress(0);
+    errorText.value = "";
     try {
-      const { download, plantsFile } = await import("../file-io.ts");
-      const file = await plantsFile(patientClient(), tag, format, onCount, signal);
+      const { download, exportPlants } = await import("../file-io.ts");
+      const file = await exportPlants(longTaskClient(), tag, format, onProgress, signal);
       if (signal.aborted) return;
       download(file, `plants.${format}`);
-      show(undefined);
+      closeDialog();
     } catch (error) {
-      if (!signal.aborted) fault.value = explain(error);
+      if (!signal.aborted) errorText.value = describeError(error);
     }
-    written.value = undefined;
+    exported.value = undefined;
   }
   return (
     <Dialog title="Export">
       <p>
-        {tag === undefined ? "All plants, with their ids." : "The plants with the tag "}
-        {tag !== undefined && <bdi class="cut tag">{tagText(tag)}</bdi>}
+        {tag === undefined ? "All plants, with their IDs." : "Plants with the tag "}
+        {tag !== undefined && <bdi class="truncate tag">{tagLabel(tag)}</bdi>}
       </p>
       {CHOICES.map(({ format, name, help }) => (
         <div class="choice row" key={format}>
-          <Action icon="export" aria-disabled={written.value !== undefined} onClick={() => save(format)}>
+          <Button icon="export" aria-disabled={exported.value !== undefined} onClick={() => save(format)}>
             {name}
-          </Action>
-          <p class="small soft">{help}</p>
+          </Button>
+          <p class="small muted">{help}</p>
         </div>
       ))}
-      <p role="status">{written.value !== undefined && `Writing… ${count(written.value, "plant")}`}</p>
-      <p class="fault" role="alert">
-        {fault}
+      <p role="status">{exported.value !== undefined && `Exporting… ${formatCount(exported.value, "plant")}`}</p>
+      <p class="error" role="alert">
+        {errorText}
       </p>
     </Dialog>
   );

@@ -2,11 +2,11 @@ import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
 import { useEffect, useLayoutEffect } from "preact/hooks";
 
-/** Rows that are there beyond both edges of the window. */
-const MARGIN = 12;
+/** Rows rendered above and below the visible ones. */
+const OVERSCAN = 12;
 
-/** Whether a media query holds, also when that changes. */
-export function useMedia(query: string): boolean {
+/** Returns whether a media query matches, and rerenders when that changes. */
+export function useMediaQuery(query: string): boolean {
   const matches = useSignal(matchMedia(query).matches);
   useEffect(() => {
     const media = matchMedia(query);
@@ -19,15 +19,15 @@ export function useMedia(query: string): boolean {
   return matches.value;
 }
 
-/** Which of `count` rows, each `height` pixels high, the window shows of `rows`: the first one, and the one after the last. */
-export function useRowsInSight(rows: RefObject<HTMLElement | null>, count: number, height: number): [number, number] {
-  const first = useSignal(0);
-  const last = useSignal(0);
+/** Returns the range `[start, end)` of rows to render, out of `count` rows that are `height` pixels high each. */
+export function useRowRange(rows: RefObject<HTMLElement | null>, count: number, height: number): [number, number] {
+  const start = useSignal(0);
+  const end = useSignal(0);
   useLayoutEffect(() => {
     const update = () => {
       const top = rows.current?.getBoundingClientRect().top ?? 0;
-      first.value = Math.max(0, Math.floor(-top / height) - MARGIN);
-      last.value = Math.min(count, Math.ceil((innerHeight - top) / height) + MARGIN);
+      start.value = Math.max(0, Math.floor(-top / height) - OVERSCAN);
+      end.value = Math.min(count, Math.ceil((innerHeight - top) / height) + OVERSCAN);
     };
     update();
     addEventListener("scroll", update, { passive: true });
@@ -36,6 +36,6 @@ export function useRowsInSight(rows: RefObject<HTMLElement | null>, count: numbe
       removeEventListener("scroll", update);
       removeEventListener("resize", update);
     };
-  }, [rows, count, height, first, last]);
-  return [first.value, last.value];
+  }, [rows, count, height, start, end]);
+  return [start.value, end.value];
 }

@@ -1,106 +1,104 @@
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
-import { count, tagText, visible } from "../format.ts";
+import { formatCount, tagLabel, visibleText } from "../format.ts";
 import sprout from "../sprout.svg";
 import {
-  cancel,
-  choose,
-  fileFault,
-  forget,
+  cancelImport,
+  chooseFile,
+  fileError,
+  ignoredFields,
   isReading,
   type Preview,
   type Progress,
-  passedOver,
   preview,
   progress,
-  start,
+  reset,
+  startImport,
 } from "../state/import.ts";
-import { Figures } from "./overview.tsx";
-import { Action, Link, Table } from "./primitives.tsx";
+import { Button, Link, Statistics, Table } from "./primitives.tsx";
 
-/** Refused rows that are shown; the file has the others too. */
-const SHOWN = 100;
+/** Skipped rows shown on the page; the download has more. */
+const SKIPPED_SHOWN = 100;
 const HEADINGS = { running: "Importing…", done: "Imported", stopped: "Stopped", failed: "Interrupted" };
 
-/** Brings the plants of a file in: chosen, looked at, on their way. */
+/** Imports a file in three steps: choose it, check its preview, watch the progress. */
 export function ImportView() {
   return (
     <>
       <div class="title row">
         <h1>Import</h1>
       </div>
-      {preview.value === undefined && <Chooser />}
-      {preview.value !== undefined && progress.value === undefined && <Look preview={preview.value} />}
+      {preview.value === undefined && <FileChooser />}
+      {preview.value !== undefined && progress.value === undefined && <PreviewCard preview={preview.value} />}
       {preview.value !== undefined && progress.value !== undefined && (
-        <Course preview={preview.value} progress={progress.value} />
+        <ProgressCard preview={preview.value} progress={progress.value} />
       )}
     </>
   );
 }
 
-function Chooser() {
-  const isOver = useSignal(false);
+function FileChooser() {
+  const isDragOver = useSignal(false);
   const input = useRef<HTMLInputElement>(null);
-  const take = (files: FileList | null | undefined) => {
-    isOver.value = false;
-    if (files?.[0]) choose(files[0]);
+  const onFiles = (files: FileList | null | undefined) => {
+    isDragOver.value = false;
+    if (files?.[0]) chooseFile(files[0]);
   };
   return (
     <section
-      class={isOver.value ? "card blank drop over" : "card blank drop"}
+      class={isDragOver.value ? "card empty-state drop-zone drag-over" : "card empty-state drop-zone"}
       aria-label="File"
       onDragOver={(event) => {
         event.preventDefault();
-        isOver.value = true;
+        isDragOver.value = true;
       }}
-      onDragLeave={() => take(undefined)}
+      onDragLeave={() => onFiles(undefined)}
       onDrop={(event) => {
         event.preventDefault();
-        take(event.dataTransfer?.files);
+        onFiles(event.dataTransfer?.files);
       }}
     >
       <img src={sprout} alt="" width="72" height="72" />
       <h2>{isReading.value ? "Reading…" : "Drop a file here"}</h2>
-      <p class="soft">CSV, JSON or NDJSON, with the fields id, name and, if wanted, tag</p>
-      <Action icon="import" aria-disabled={isReading.value} onClick={() => input.current?.click()}>
+      <p class="muted">CSV, JSON or NDJSON with the fields id, name and tag (optional)</p>
+      <Button icon="import" aria-disabled={isReading.value} onClick={() => input.current?.click()}>
         Choose a file
-      </Action>
+      </Button>
       <input
         ref={input}
         type="file"
         hidden
         accept=".csv,.json,.ndjson,.jsonl"
-        onChange={({ currentTarget }) => take(currentTarget.files)}
+        onChange={({ currentTarget }) => onFiles(currentTarget.files)}
       />
-      <p class="fault" role="alert">
-        {fileFault}
+      <p class="error" role="alert">
+        {fileError}
       </p>
     </section>
   );
 }
 
-/** What is in the file, before anything is sent. */
-function Look({ preview }: { preview: Preview }) {
-  const { file, first, good, bad } = preview;
-  const others = passedOver(preview).map(visible).join(", ");
+function PreviewCard({ preview }: { preview: Preview }) {
+  const { file, first, valid, invalid } = preview;
+  const ignored = ignoredFields(preview).map(visibleText);
   return (
     <section class="card" aria-label="Preview">
       <h2>{file.name}</h2>
       <p>
-        {count(good, "plant")} to import.
-        {bad > 0 && ` ${count(bad, "row is", "rows are")} no plant and will be refused.`}
-        {others !== "" && ` These columns are passed over: ${others}.`}
+        {formatCount(valid, "plant")} to import.
+        {invalid > 0 && ` ${formatCount(invalid, "row is", "rows are")} invalid and will be skipped.`}
+        {ignored.length > 0 && ` Ignored ${ignored.length === 1 ? "column" : "columns"}: ${ignored.join(", ")}.`}
       </p>
       <Table
-        caption="The first rows"
-        columns={["Line", "Id", "Name", "Tag"]}
+        caption="First rows"
+        columns={["Line", "ID", "Name", "Tag"]}
         rows={first.map((row) =>
           "plant" in row
-            ? [BigInt(row.line), row.plant.id, visible(row.plant.name), tagText(row.plant.tag)]
+            ? [BigInt(row.line), row.plant.id, visibleText(row.plant.name), tagLabel(row.plant.tag)]
             : [
                 BigInt(row.line),
                 "",
-                <span key="fault" class="fault">
+                <span key="error" class="error">
                   {row.problem}
                 </span>,
                 "",
@@ -108,78 +106,77 @@ function Look({ preview }: { preview: Preview }) {
         )}
       />
       <footer class="row">
-        <Action aria-disabled={good === 0} onClick={() => good > 0 && start()}>
-          Import {count(good, "plant")}
-        </Action>
-        <Action class="quiet" onClick={forget}>
-          Another file
-        </Action>
+        <Button aria-disabled={valid === 0} onClick={() => valid > 0 && startImport()}>
+          Import {formatCount(valid, "plant")}
+        </Button>
+        <Button class="secondary" onClick={reset}>
+          Choose another file
+        </Button>
       </footer>
     </section>
   );
 }
 
-/** How it goes, and how it went. */
-function Course({ preview, progress }: { preview: Preview; progress: Progress }) {
-  const { status, imported, refusedCount, seconds, fault } = progress;
+function ProgressCard({ preview, progress }: { preview: Preview; progress: Progress }) {
+  const { status, imported, skippedCount, seconds, error } = progress;
   const isRunning = status === "running";
   return (
     <section class="card" aria-label="Import">
       <h2 aria-live="polite">{HEADINGS[status]}</h2>
-      <progress max={preview.good + preview.bad} value={imported + refusedCount} aria-label="Rows settled" />
-      <Figures
-        figures={{
-          [`of ${count(preview.good, "plant")}`]: imported,
-          "a second": Math.round(imported / Math.max(seconds, 0.1)),
-          refused: refusedCount,
+      <progress max={preview.valid + preview.invalid} value={imported + skippedCount} aria-label="Rows processed" />
+      <Statistics
+        values={{
+          [`of ${formatCount(preview.valid, "plant")}`]: imported,
+          "per second": Math.round(imported / Math.max(seconds, 0.1)),
+          skipped: skippedCount,
         }}
       />
-      {fault !== "" && (
-        <p class="fault" role="alert">
-          {fault} Nothing is lost: go on, and what is there already is not created twice.
+      {error !== "" && (
+        <p class="error" role="alert">
+          {error} You can continue the import: plants that are already imported are not created twice.
         </p>
       )}
       <footer class="row">
         {isRunning && (
-          <Action class="quiet" onClick={cancel}>
+          <Button class="secondary" onClick={cancelImport}>
             Cancel
-          </Action>
+          </Button>
         )}
         {status === "done" && (
           <Link class="button" to={{ view: "plants", tag: undefined, find: "" }}>
-            See the plants
+            View plants
           </Link>
         )}
-        {(status === "stopped" || status === "failed") && <Action onClick={start}>Go on</Action>}
+        {(status === "stopped" || status === "failed") && <Button onClick={startImport}>Continue</Button>}
         {!isRunning && (
-          <Action class="quiet" onClick={forget}>
-            Another file
-          </Action>
+          <Button class="secondary" onClick={reset}>
+            Choose another file
+          </Button>
         )}
       </footer>
-      {!isRunning && refusedCount > 0 && <RefusedRows progress={progress} />}
+      {!isRunning && skippedCount > 0 && <SkippedRows progress={progress} />}
     </section>
   );
 }
 
-function RefusedRows({ progress: { refused, refusedCount } }: { progress: Progress }) {
+function SkippedRows({ progress: { skipped, skippedCount } }: { progress: Progress }) {
   const save = async () => {
-    const { download, refusedFile } = await import("../file-io.ts");
-    download(refusedFile(refused), "refused.csv");
+    const { download, skippedRowsFile } = await import("../file-io.ts");
+    download(skippedRowsFile(skipped), "skipped.csv");
   };
   return (
     <>
-      <h2>Refused rows</h2>
+      <h2>Skipped rows</h2>
       <Table
-        caption="Refused rows"
+        caption="Skipped rows"
         columns={["Line", "Reason"]}
-        rows={refused.slice(0, SHOWN).map(({ line, reason }) => [BigInt(line), reason])}
+        rows={skipped.slice(0, SKIPPED_SHOWN).map(({ line, reason }) => [BigInt(line), reason])}
       />
       <footer class="row">
-        <Action icon="export" class="quiet" onClick={save}>
-          Download {refused.length < refusedCount && "the first "}
-          {count(refused.length, "refused row")}
-        </Action>
+        <Button icon="export" class="secondary" onClick={save}>
+          Download {skipped.length < skippedCount && "the first "}
+          {formatCount(skipped.length, "skipped row")}
+        </Button>
       </footer>
     </>
   );

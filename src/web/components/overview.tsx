@@ -1,94 +1,81 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { count, tagText } from "../format.ts";
-import { counting, countPlants, tally } from "../state/tag-counts.ts";
-import { Action, Blank, Link, Table } from "./primitives.tsx";
+import { formatCount, tagLabel } from "../format.ts";
+import { countPlants, countProgress, tagCounts } from "../state/tag-counts.ts";
+import { Button, EmptyState, Link, Statistics, Table } from "./primitives.tsx";
 
-/** Bars of the chart; what is beyond them is one bar more. */
-const BARS = 10;
-/** Rows of the table, likewise. */
-const ROWS = 100;
+/** Tags in the chart; the others share one more bar. */
+const CHART_LIMIT = 10;
+/** Tags in the table; the others share one more row. */
+const TABLE_LIMIT = 100;
 
-/** The whole at a glance: how many plants there are, and what they are. */
+/** The number of plants, in total and by tag. */
 export function Overview() {
-  const round = useSignal(0);
+  const refreshes = useSignal(0);
   useEffect(() => {
-    const stop = new AbortController();
-    countPlants(stop.signal);
-    return () => stop.abort();
-  }, [round.value]);
-  const { status, total, fault } = counting.value;
-  const shares = [...tally.value].map(([tag, value]) => ({ tag, label: tagText(tag), value }));
+    const controller = new AbortController();
+    countPlants(controller.signal);
+    return () => controller.abort();
+  }, [refreshes.value]);
+  const { status, total, error } = countProgress.value;
+  const shares = [...tagCounts.value].map(([tag, count]) => ({ tag, label: tagLabel(tag), value: count }));
   shares.sort((a, b) => b.value - a.value);
   return (
     <>
       <div class="title row">
         <h1>Overview</h1>
-        <p class="soft grow" role="status">
+        <p class="muted grow" role="status">
           {status === "counting" && "Counting…"}
         </p>
-        <Action icon="refresh" class="quiet" onClick={() => round.value++}>
-          Count again
-        </Action>
+        <Button icon="refresh" class="secondary" onClick={() => refreshes.value++}>
+          Refresh
+        </Button>
       </div>
       {status === "failed" && (
-        <Blank title="The plants could not be counted" isFault>
-          {fault}
-        </Blank>
+        <EmptyState title="The plants could not be counted" isError>
+          {error}
+        </EmptyState>
       )}
-      <Figures
-        figures={{
+      <Statistics
+        values={{
           [status === "done" ? "plants" : "plants so far"]: total,
-          tags: tally.value.size - (tally.value.has(undefined) ? 1 : 0),
-          "no tag": tally.value.get(undefined) ?? 0,
+          tags: tagCounts.value.size - (tagCounts.value.has(undefined) ? 1 : 0),
+          "no tag": tagCounts.value.get(undefined) ?? 0,
         }}
       />
-      {total > 0 && <Chart bars={cut(shares, BARS)} />}
-      {total > 0 && <Tags shares={cut(shares, ROWS)} total={total} />}
+      {total > 0 && <TagChart bars={topShares(shares, CHART_LIMIT)} />}
+      {total > 0 && <TagTable shares={topShares(shares, TABLE_LIMIT)} total={total} />}
     </>
   );
 }
 
-/** Numbers to be read from afar, by what they count. */
-export const Figures = ({ figures }: { figures: Readonly<Record<string, number>> }) => (
-  <dl class="figures">
-    {Object.entries(figures).map(([name, value]) => (
-      <div key={name} class="card">
-        <dd>{value.toLocaleString("en")}</dd>
-        <dt class="small soft">{name}</dt>
-      </div>
-    ))}
-  </dl>
-);
-
-/** How many plants have a tag, have none, or have one of the others. */
+/** The number of plants with a tag, without a tag, or with any of the remaining tags. */
 interface Share {
   readonly tag?: string | undefined;
   readonly label: string;
   readonly value: number;
 }
 
-/** The largest shares, and what the others come to. */
-function cut(shares: readonly Share[], length: number): Share[] {
-  if (shares.length <= length + 1) return [...shares];
-  const others = shares.slice(length);
+/** Returns the largest shares, and the sum of the others as one more share. */
+function topShares(shares: readonly Share[], limit: number): Share[] {
+  if (shares.length <= limit + 1) return [...shares];
+  const others = shares.slice(limit);
   const value = others.reduce((sum, share) => sum + share.value, 0);
-  return [...shares.slice(0, length), { label: count(others.length, "other"), value }];
+  return [...shares.slice(0, limit), { label: formatCount(others.length, "other"), value }];
 }
 
-/** The chart is loaded when it is looked at. */
-function Chart({ bars }: { bars: readonly Share[] }) {
+function TagChart({ bars }: { bars: readonly Share[] }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
-    let isGone = false;
+    let isUnmounted = false;
     let remove: (() => void) | undefined;
-    const draw = ({ drawBars }: typeof import("./chart.ts")) => {
-      if (canvas.current !== null && !isGone) remove = drawBars(canvas.current, bars);
+    const draw = ({ drawBarChart }: typeof import("./chart.ts")) => {
+      if (canvas.current !== null && !isUnmounted) remove = drawBarChart(canvas.current, bars);
     };
-    // Without the chart there is still the table.
+    // If the module cannot be loaded, the table still has the data.
     import("./chart.ts").then(draw, () => {});
     return () => {
-      isGone = true;
+      isUnmounted = true;
       remove?.();
     };
   }, [bars]);
@@ -96,14 +83,17 @@ function Chart({ bars }: { bars: readonly Share[] }) {
     <section class="card">
       <h2>Plants by tag</h2>
       <div style={{ height: `${bars.length * 36 + 8}px` }}>
-        <canvas ref={canvas} role="img" aria-label="A bar for each of the most frequent tags, as in the table below" />
+        <canvas
+          ref={canvas}
+          role="img"
+          aria-label="Bar chart of the most frequent tags; the table below has the data"
+        />
       </div>
     </section>
   );
 }
 
-/** The same in numbers, and in full; every tag leads to its plants. */
-const Tags = ({ shares, total }: { shares: readonly Share[]; total: number }) => (
+const TagTable = ({ shares, total }: { shares: readonly Share[]; total: number }) => (
   <section class="card">
     <Table
       caption="Plants by tag"

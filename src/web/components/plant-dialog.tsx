@@ -1,35 +1,36 @@
 import type { NewPlant } from "../../domain/plant.ts";
-import { hiddenIn, tagText, visible } from "../format.ts";
+import { invisibleCharacters, tagLabel, visibleText } from "../format.ts";
+import { closeDialog } from "../state/dialog.ts";
 import { deletePlants } from "../state/mutations.ts";
 import { session } from "../state/session.ts";
-import { Dialog, show } from "./dialog.tsx";
-import { Action } from "./primitives.tsx";
+import { Dialog } from "./dialog.tsx";
+import { Button } from "./primitives.tsx";
 
-/** All of a plant, however long its name is. */
+/** The details of a plant, untruncated. */
 export function PlantDialog({ plant }: { plant: NewPlant }) {
   const { id, name, tag } = plant;
-  const hidden = hiddenIn(name + (tag ?? ""));
-  const remove = () => {
-    show(undefined);
+  const invisible = invisibleCharacters(name + (tag ?? ""));
+  const onDelete = () => {
+    closeDialog();
     deletePlants([plant]);
   };
   return (
     <Dialog title="Plant">
       <dl>
-        <dt class="small soft">Name</dt>
-        <dd>{visible(name)}</dd>
-        <dt class="small soft">Id</dt>
+        <dt class="small muted">Name</dt>
+        <dd>{visibleText(name)}</dd>
+        <dt class="small muted">ID</dt>
         <dd class="number">{String(id)}</dd>
-        <dt class="small soft">Tag</dt>
-        <dd>{tagText(tag)}</dd>
-        {hidden !== "" && <dt class="small soft">Characters that cannot be seen</dt>}
-        {hidden !== "" && <dd class="number">{hidden}</dd>}
+        <dt class="small muted">Tag</dt>
+        <dd>{tagLabel(tag)}</dd>
+        {invisible !== "" && <dt class="small muted">Invisible characters</dt>}
+        {invisible !== "" && <dd class="number">{invisible}</dd>}
       </dl>
       {session.value?.canWrite && (
         <footer class="row">
-          <Action icon="delete" class="danger" onClick={remove}>
+          <Button icon="delete" class="danger" onClick={onDelete}>
             Delete
-          </Action>
+          </Button>
         </footer>
       )}
     </Dialog>

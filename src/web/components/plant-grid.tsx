@@ -2,31 +2,31 @@ import { useSignal } from "@preact/signals";
 import type { TargetedMouseEvent } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { NewPlant } from "../../domain/plant.ts";
-import { place } from "../state/location.ts";
+import { openDialog } from "../state/dialog.ts";
+import { location } from "../state/location.ts";
 import { deletePlants, deleteSelected } from "../state/mutations.ts";
-import { isWhole, loadMore, selected } from "../state/plants.ts";
+import { isComplete, loadMore, selected } from "../state/plants.ts";
 import { session } from "../state/session.ts";
-import { show } from "./dialog.tsx";
-import { useMedia, useRowsInSight } from "./hooks.ts";
-import { Row, toggle } from "./plant-row.tsx";
+import { useMediaQuery, useRowRange } from "./hooks.ts";
+import { PlantRow, toggleSelection } from "./plant-row.tsx";
 
-/** Pixels, as the style sheet has them. */
+/** Row heights in pixels; must match `tables.css`. */
 const ROW_HEIGHT = { narrow: 64, wide: 48 };
-/** Rows before the end at which more is loaded. */
-const AHEAD = 400;
+/** Loads the next page when the last rendered row is within this many rows of the end. */
+const PREFETCH_ROWS = 400;
 
-/** Any number of plants: only the rows in sight are in the document. One stop for the Tab key, arrows inside. */
-export function Grid({ plants }: { plants: readonly NewPlant[] }) {
+/** A virtualized table of plants: renders only the rows near the viewport. One tab stop; arrow keys move inside. */
+export function PlantGrid({ plants }: { plants: readonly NewPlant[] }) {
   const rows = useRef<HTMLTableSectionElement>(null);
   const active = useSignal(0);
-  const height = useMedia("(max-width: 40rem)") ? ROW_HEIGHT.narrow : ROW_HEIGHT.wide;
-  const [first, last] = useRowsInSight(rows, plants.length, height);
+  const height = useMediaQuery("(max-width: 40rem)") ? ROW_HEIGHT.narrow : ROW_HEIGHT.wide;
+  const [start, end] = useRowRange(rows, plants.length, height);
   const { canWrite = false } = session.value ?? {};
-  const isFinding = place.value.find !== "";
+  const isSearching = location.value.find !== "";
   useEffect(() => {
-    if (!isFinding && last + AHEAD > plants.length) loadMore();
-  }, [last, plants, isFinding]);
-  // The ids are in order: none is longer than the first or the last.
+    if (!isSearching && end + PREFETCH_ROWS > plants.length) loadMore();
+  }, [end, plants, isSearching]);
+  // Plants are sorted by id, so the longest id is the first or the last.
   const digits = Math.max(...[plants[0], plants.at(-1)].map((plant) => String(plant?.id).length));
   const current = Math.min(active.value, plants.length - 1);
 
@@ -37,10 +37,10 @@ export function Grid({ plants }: { plants: readonly NewPlant[] }) {
       event.key
     ];
     if (step !== undefined) moveTo(Math.max(0, Math.min(plants.length - 1, current + step)));
-    else if (event.key === "Enter") show(plant);
+    else if (event.key === "Enter") openDialog(plant);
     else if (event.key === "Escape") selected.value = new Set();
     else if (!canWrite) return;
-    else if (event.key === " ") toggle(plant);
+    else if (event.key === " ") toggleSelection(plant);
     else if (event.key === "Delete") selected.peek().size > 0 ? deleteSelected() : deletePlants([plant]);
     else if (event.key === "a" && (event.ctrlKey || event.metaKey)) selectAll(plants);
     else return;
@@ -48,12 +48,12 @@ export function Grid({ plants }: { plants: readonly NewPlant[] }) {
   }
   function moveTo(index: number): void {
     active.value = index;
-    // Neither the header nor what stands at the foot may hide it.
+    // Keep the row clear of the sticky header and the bottom bars.
     const top = (rows.current?.getBoundingClientRect().top ?? 0) + index * height;
     if (top < 60) scrollBy(0, top - 60);
     else if (top + height > innerHeight - 80) scrollBy(0, top + height - innerHeight + 80);
   }
-  /** What was pressed with the pointer is where the keys go on. */
+  /** Makes the clicked row the active one, so that keyboard navigation continues there. */
   function onClick({ target, currentTarget }: TargetedMouseEvent<HTMLTableElement>): void {
     const row = (target as Element).closest("tr[id]");
     if (row === null) return;
@@ -63,14 +63,14 @@ export function Grid({ plants }: { plants: readonly NewPlant[] }) {
   return (
     <>
       <table
-        class={canWrite ? "card grid" : "card grid reading"}
-        // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: a grid, as ARIA's Authoring Practices make one.
+        class={canWrite ? "card grid" : "card grid read-only"}
+        // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: the grid pattern of the ARIA Authoring Practices.
         role="grid"
         aria-label="Plants"
         aria-describedby="keys"
-        aria-rowcount={isWhole.value ? plants.length + 1 : -1}
+        aria-rowcount={isComplete.value ? plants.length + 1 : -1}
         aria-multiselectable={canWrite}
-        aria-activedescendant={current >= first && current < last ? `row-${current}` : undefined}
+        aria-activedescendant={current >= start && current < end ? `row-${current}` : undefined}
         tabIndex={0}
         style={{ "--digits": digits }}
         onKeyDown={onKeyDown}
@@ -79,7 +79,7 @@ export function Grid({ plants }: { plants: readonly NewPlant[] }) {
         <thead>
           <tr aria-rowindex={1}>
             {canWrite && (
-              <th scope="col" class="pick">
+              <th scope="col" class="select">
                 <input
                   type="checkbox"
                   aria-label="Select all"
@@ -89,35 +89,35 @@ export function Grid({ plants }: { plants: readonly NewPlant[] }) {
               </th>
             )}
             <th scope="col" class="id">
-              Id
+              ID
             </th>
             <th scope="col">Name</th>
-            <th scope="col" class="kind">
+            <th scope="col" class="tag-cell">
               Tag
             </th>
             {canWrite && (
-              <th scope="col" class="act">
-                <span class="unseen">Delete</span>
+              <th scope="col" class="actions">
+                <span class="visually-hidden">Delete</span>
               </th>
             )}
           </tr>
         </thead>
         <tbody ref={rows}>
-          <Gap height={first * height} />
-          {plants.slice(first, last).map((plant, offset) => (
-            <Row
+          <Spacer height={start * height} />
+          {plants.slice(start, end).map((plant, offset) => (
+            <PlantRow
               key={String(plant.id)}
               plant={plant}
-              index={first + offset}
-              isActive={first + offset === current}
+              index={start + offset}
+              isActive={start + offset === current}
               canWrite={canWrite}
             />
           ))}
-          <Gap height={Math.max(0, plants.length - last) * height} />
+          <Spacer height={Math.max(0, plants.length - end) * height} />
         </tbody>
       </table>
       <p id="keys" hidden>
-        Arrow keys move, Enter shows a plant{canWrite && ", Space selects it, Delete deletes it"}.
+        Use the arrow keys to move, Enter to open a plant{canWrite && ", Space to select it, Delete to delete it"}.
       </p>
     </>
   );
@@ -127,8 +127,8 @@ const selectAll = (plants: readonly NewPlant[]): void => {
   selected.value = new Set(plants.map(({ id }) => id));
 };
 
-/** In the place of the rows that are out of sight. */
-const Gap = ({ height }: { height: number }) => (
-  // biome-ignore lint/a11y/noAriaHiddenOnFocusable: nothing in it can be focused.
+/** Takes up the height of the rows that are not rendered. */
+const Spacer = ({ height }: { height: number }) => (
+  // biome-ignore lint/a11y/noAriaHiddenOnFocusable: the row has no focusable content.
   <tr aria-hidden="true" style={{ height: `${height}px` }} />
 );

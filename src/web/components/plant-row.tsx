@@ -1,23 +1,23 @@
 import type { NewPlant } from "../../domain/plant.ts";
-import { tagText, visible } from "../format.ts";
-import { go } from "../state/location.ts";
-import { deletePlants, leaving } from "../state/mutations.ts";
+import { tagLabel, visibleText } from "../format.ts";
+import { openDialog } from "../state/dialog.ts";
+import { navigate } from "../state/location.ts";
+import { deletePlants, deleting } from "../state/mutations.ts";
 import { selected } from "../state/plants.ts";
-import { show } from "./dialog.tsx";
-import { Action } from "./primitives.tsx";
+import { Button } from "./primitives.tsx";
 
-interface RowProps {
+interface PlantRowProps {
   readonly plant: NewPlant;
-  /** Among all rows, from 0. */
+  /** Position in the whole list, from 0. */
   readonly index: number;
   readonly isActive: boolean;
   readonly canWrite: boolean;
 }
 
-/** One plant of the list. What is in it is for the pointer; the keyboard acts on the row. */
-export function Row({ plant, index, isActive, canWrite }: RowProps) {
+/** A row of the grid. Its controls are for the pointer only; the grid handles the keyboard. */
+export function PlantRow({ plant, index, isActive, canWrite }: PlantRowProps) {
   const { id, tag } = plant;
-  const name = visible(plant.name);
+  const name = visibleText(plant.name);
   const isSelected = selected.value.has(id);
   return (
     <tr
@@ -25,35 +25,35 @@ export function Row({ plant, index, isActive, canWrite }: RowProps) {
       class={isActive ? "active" : ""}
       aria-rowindex={index + 2}
       aria-selected={canWrite ? isSelected : undefined}
-      aria-busy={leaving.value.has(id)}
+      aria-busy={deleting.value.has(id)}
     >
       {canWrite && (
-        <td class="pick">
+        <td class="select">
           <input
             type="checkbox"
             tabIndex={-1}
             aria-label={`Select ${name}`}
             checked={isSelected}
-            onChange={() => toggle(plant)}
+            onChange={() => toggleSelection(plant)}
           />
         </td>
       )}
-      <td class="id number soft">{String(id)}</td>
+      <td class="id number muted">{String(id)}</td>
       <td class="name">
-        <button type="button" class="cut" tabIndex={-1} onClick={() => show(plant)}>
+        <button type="button" class="truncate" tabIndex={-1} onClick={() => openDialog(plant)}>
           {name}
         </button>
       </td>
-      <td class="kind">
+      <td class="tag-cell">
         {tag !== undefined && (
-          <button type="button" class="cut tag" tabIndex={-1} onClick={() => go({ tag })}>
-            {tagText(tag)}
+          <button type="button" class="truncate tag" tabIndex={-1} onClick={() => navigate({ tag })}>
+            {tagLabel(tag)}
           </button>
         )}
       </td>
       {canWrite && (
-        <td class="act">
-          <Action
+        <td class="actions">
+          <Button
             icon="delete"
             class="square"
             tabIndex={-1}
@@ -66,9 +66,9 @@ export function Row({ plant, index, isActive, canWrite }: RowProps) {
   );
 }
 
-/** Ticks a plant, or not any more. */
-export function toggle({ id }: NewPlant): void {
-  const chosen = new Set(selected.peek());
-  if (!chosen.delete(id)) chosen.add(id);
-  selected.value = chosen;
+/** Selects a plant, or deselects it if it is selected. */
+export function toggleSelection({ id }: NewPlant): void {
+  const ids = new Set(selected.peek());
+  if (!ids.delete(id)) ids.add(id);
+  selected.value = ids;
 }

@@ -1,87 +1,90 @@
 import { useEffect, useRef } from "preact/hooks";
-import { count, tagText, visible } from "../format.ts";
-import { go, place } from "../state/location.ts";
+import { formatCount, tagLabel, visibleText } from "../format.ts";
+import { openDialog } from "../state/dialog.ts";
+import { location, navigate } from "../state/location.ts";
 import {
-  found,
-  isFull,
+  isComplete,
   isLoading,
-  isWhole,
   knownTags,
+  limitReached,
   loadAll,
-  loadingFault,
+  loadError,
   loadMore,
+  matches,
   plants,
   reload,
 } from "../state/plants.ts";
 import { session } from "../state/session.ts";
-import { show } from "./dialog.tsx";
-import { Grid } from "./plant-grid.tsx";
-import { Action, Blank, Link } from "./primitives.tsx";
+import { PlantGrid } from "./plant-grid.tsx";
+import { Button, EmptyState, Link } from "./primitives.tsx";
 
-/** The plants: found, added, exported, deleted. */
+/** The list of plants, with search, filter and export. */
 export function PlantsView() {
   const { canRead = false, canWrite = false } = session.value ?? {};
   return (
     <>
       <div class="title row">
         <h1>Plants</h1>
-        <p class="soft grow">
-          <span role="status">{canRead && extent()}</span>{" "}
-          {place.value.tag !== undefined && <TagChoice tag={place.value.tag} />}
+        <p class="muted grow">
+          <span role="status">{canRead && countText()}</span>{" "}
+          {location.value.tag !== undefined && <TagFilter tag={location.value.tag} />}
         </p>
         {canWrite && (
-          <Action icon="add" onClick={() => show("add")}>
+          <Button icon="add" onClick={() => openDialog("add")}>
             Add plant
-          </Action>
+          </Button>
         )}
       </div>
-      {canRead && <Tools />}
+      {canRead && <Toolbar />}
       {canRead ? (
         <List />
       ) : (
-        <Blank title="This token cannot see the plants">
-          It may add some, one by one or from a file. To see them, ask for a token with the scope{" "}
+        <EmptyState title="This token cannot read plants">
+          You can add plants one by one or import a file. To see plants, ask for a token with the scope{" "}
           <code>plants:read</code>.
-        </Blank>
+        </EmptyState>
       )}
     </>
   );
 }
 
-/** How many there are, and how sure that is. */
-function extent(): string {
+/** Returns the number of listed plants, and whether all are loaded. */
+function countText(): string {
   const { length } = plants.value;
   if (length === 0) return "";
-  const all = isWhole.value ? count(length, "plant") : `${length.toLocaleString("en")} loaded so far`;
-  if (place.value.find === "") return all;
-  return `${found.value.length.toLocaleString("en")} found among ${isWhole.value ? all : `the ${all}`}`;
+  const loaded = isComplete.value ? formatCount(length, "plant") : `${length.toLocaleString("en")} loaded so far`;
+  if (location.value.find === "") return loaded;
+  return `${matches.value.length.toLocaleString("en")} found among ${isComplete.value ? loaded : `the ${loaded}`}`;
 }
 
-const TagChoice = ({ tag }: { tag: string }) => (
-  <Link to={{ tag: undefined }} class="cut tag">
-    {tagText(tag)} <span aria-hidden="true">×</span>
-    <span class="unseen">: show all tags</span>
+const TagFilter = ({ tag }: { tag: string }) => (
+  <Link to={{ tag: undefined }} class="truncate tag">
+    {tagLabel(tag)} <span aria-hidden="true">×</span>
+    <span class="visually-hidden">: show all tags</span>
   </Link>
 );
 
-function Tools() {
-  const { tag, find } = place.value;
+function Toolbar() {
+  const { tag, find } = location.value;
   const tagInput = useRef<HTMLInputElement>(null);
   useEffect(() => {
     if (tagInput.current) tagInput.current.value = tag ?? "";
   }, [tag]);
-  const choose = (value: string) => {
-    if (value !== (tag ?? "")) go({ tag: value || undefined });
+  const filterByTag = (value: string) => {
+    if (value !== (tag ?? "")) navigate({ tag: value || undefined });
+  };
+  const onTagInput = (value: string) => {
+    if (value === "" || knownTags.peek().includes(value)) filterByTag(value);
   };
   return (
-    <search class="tools row">
+    <search class="toolbar row">
       <input
-        class="find"
+        class="search"
         type="search"
         aria-label="Find by name"
         placeholder="Find by name"
         value={find}
-        onInput={({ currentTarget }) => go({ find: currentTarget.value }, { isSame: true })}
+        onInput={({ currentTarget }) => navigate({ find: currentTarget.value }, { replace: true })}
       />
       <input
         ref={tagInput}
@@ -90,93 +93,93 @@ function Tools() {
         aria-label="Tag"
         placeholder="Any tag"
         list="tags"
-        onInput={({ currentTarget: { value } }) => (value === "" || knownTags.peek().includes(value)) && choose(value)}
-        onChange={({ currentTarget: { value } }) => choose(value)}
+        onInput={({ currentTarget }) => onTagInput(currentTarget.value)}
+        onChange={({ currentTarget }) => filterByTag(currentTarget.value)}
       />
       <datalist id="tags">
         {knownTags.value.map((known) => (
           <option key={known} value={known} />
         ))}
       </datalist>
-      <Action icon="refresh" class="quiet square" aria-label="Load again" title="Load again" onClick={reload} />
-      <Action icon="export" class="quiet" onClick={() => show("export")}>
+      <Button icon="refresh" class="secondary square" aria-label="Refresh" title="Refresh" onClick={reload} />
+      <Button icon="export" class="secondary" onClick={() => openDialog("export")}>
         Export
-      </Action>
+      </Button>
     </search>
   );
 }
 
 function List() {
-  const { tag, find } = place.value;
+  const { tag } = location.value;
   if (plants.value.length > 0) {
     return (
       <>
-        {found.value.length > 0 ? (
-          <Grid plants={found.value} />
-        ) : (
-          <Blank title="No such name">
-            {isWhole.value ? "No name" : "None of the names loaded so far"} has <bdi class="cut">{visible(find)}</bdi>{" "}
-            in it.
-          </Blank>
-        )}
-        <Rest />
+        {matches.value.length > 0 ? <PlantGrid plants={matches.value} /> : <NoMatches />}
+        <LoadMore />
       </>
     );
   }
-  if (loadingFault.value !== "") return <Fault title="The plants could not be loaded" />;
-  if (!isWhole.value) return <Skeleton />;
-  return tag === undefined ? <Empty /> : <NoneTagged tag={tag} />;
+  if (loadError.value !== "") return <LoadFailed title="The plants could not be loaded" />;
+  if (!isComplete.value) return <Skeleton />;
+  return tag === undefined ? <NoPlants /> : <NoPlantsWithTag tag={tag} />;
 }
 
-/** What is not loaded yet. */
-function Rest() {
-  if (isWhole.value) return null;
-  if (isFull.value) return <p class="rest row soft">The list ends here. Choose a tag to see the others.</p>;
-  if (loadingFault.value !== "") return <Fault title="The next plants could not be loaded" />;
+function LoadMore() {
+  if (isComplete.value) return null;
+  if (limitReached.value)
+    return <p class="load-more row muted">The list is too long to show in full. Choose a tag to see other plants.</p>;
+  if (loadError.value !== "") return <LoadFailed title="The next plants could not be loaded" />;
   return (
-    <p class="rest row">
-      <Action class="quiet" aria-disabled={isLoading.value} onClick={loadMore}>
+    <p class="load-more row">
+      <Button class="secondary" aria-disabled={isLoading.value} onClick={loadMore}>
         {isLoading.value ? "Loading…" : "Load more"}
-      </Action>
-      <Action class="quiet" onClick={loadAll}>
+      </Button>
+      <Button class="secondary" onClick={loadAll}>
         Load all
-      </Action>
+      </Button>
     </p>
   );
 }
 
-const Fault = ({ title }: { title: string }) => (
-  <Blank title={title} isFault>
-    <p>{loadingFault}</p>
-    <Action icon="refresh" onClick={loadMore}>
+const LoadFailed = ({ title }: { title: string }) => (
+  <EmptyState title={title} isError>
+    <p>{loadError}</p>
+    <Button icon="refresh" onClick={loadMore}>
       Try again
-    </Action>
-  </Blank>
+    </Button>
+  </EmptyState>
 );
 
-const Empty = () => (
-  <Blank title="Nothing planted yet">
+const NoMatches = () => (
+  <EmptyState title="No matching plants">
+    {isComplete.value ? "No name" : "No name loaded so far"} contains{" "}
+    <bdi class="truncate">{visibleText(location.value.find)}</bdi>.
+  </EmptyState>
+);
+
+const NoPlants = () => (
+  <EmptyState title="No plants yet">
     {session.value?.canWrite ? (
       <>
-        <p>Add the first plant, or bring a whole file of them.</p>
+        <p>Add your first plant, or import a file.</p>
         <Link class="button" to={{ view: "import" }}>
           Import a file
         </Link>
       </>
     ) : (
-      "Plants that others add will be here."
+      "Plants appear here once they are added."
     )}
-  </Blank>
+  </EmptyState>
 );
 
-const NoneTagged = ({ tag }: { tag: string }) => (
-  <Blank title="No plant has this tag">
+const NoPlantsWithTag = ({ tag }: { tag: string }) => (
+  <EmptyState title="No plant has this tag">
     <p>
-      No tag is exactly <bdi class="cut">{visible(tag)}</bdi>: capitals and spaces count.
+      No tag is exactly <bdi class="truncate">{visibleText(tag)}</bdi>. Case and spaces matter.
     </p>
-    <Action onClick={() => go({ tag: undefined })}>Show all plants</Action>
-  </Blank>
+    <Button onClick={() => navigate({ tag: undefined })}>Show all plants</Button>
+  </EmptyState>
 );
 
-/** Rows that are not there yet. */
+/** Placeholder rows while the first page loads. */
 const Skeleton = () => <div class="card skeleton" aria-hidden="true" />;

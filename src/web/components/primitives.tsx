@@ -1,29 +1,29 @@
 import type { ButtonHTMLAttributes, ComponentChildren } from "preact";
 import sprout from "../sprout.svg";
-import { go, hrefOf, type Place } from "../state/location.ts";
+import { hrefOf, navigate, type PageLocation } from "../state/location.ts";
 
-/** The outlines of the icons, in a square of 24 units. */
-const OUTLINES = {
+/** SVG paths of the icons, in a 24 × 24 view box. */
+const ICONS = {
   add: "M12 5v14M5 12h14",
   close: "M6 6l12 12M18 6L6 18",
   delete: "M4 7h16M10 11v6M14 11v6M6 7l1 13h10l1-13M9 7V4h6v3",
   export: "M12 4v11M7 11l5 5 5-5M5 20h14",
   import: "M12 16V5M7 9l5-5 5 5M5 20h14",
-  leave: "M14 4h5v16h-5M4 12h11M11 8l4 4-4 4",
   refresh: "M20 11a8 8 0 1 0-2.3 6.6M20 4v7h-7",
+  signOut: "M14 4h5v16h-5M4 12h11M11 8l4 4-4 4",
 };
 
-interface ActionProps extends ButtonHTMLAttributes {
-  readonly icon?: keyof typeof OUTLINES;
+interface ButtonProps extends ButtonHTMLAttributes {
+  readonly icon?: keyof typeof ICONS;
   readonly children?: ComponentChildren;
 }
 
-/** A button, with an icon before its words; without words it needs an `aria-label`. */
-export const Action = ({ icon, children, ...attributes }: ActionProps) => (
+/** A button with an optional icon. A button without text needs an `aria-label`. */
+export const Button = ({ icon, children, ...attributes }: ButtonProps) => (
   <button type="button" {...attributes}>
     {icon && (
       <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
-        <path d={OUTLINES[icon]} />
+        <path d={ICONS[icon]} />
       </svg>
     )}
     {children}
@@ -31,56 +31,68 @@ export const Action = ({ icon, children, ...attributes }: ActionProps) => (
 );
 
 interface LinkProps {
-  readonly to: Partial<Place>;
+  readonly to: Partial<PageLocation>;
   readonly isCurrent?: boolean;
   readonly class?: string;
   readonly children: ComponentChildren;
 }
 
-/** A link to another place of the page, which it follows without loading the page again. */
+/** A link within the page; following it does not reload the document. */
 export function Link({ to, isCurrent = false, class: className, children }: LinkProps) {
-  const follow = (event: MouseEvent) => {
-    // New tabs and windows are the browser's.
+  const onClick = (event: MouseEvent) => {
+    // Leave modified clicks to the browser: they open new tabs and windows.
     if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
-    go(to);
+    navigate(to);
     scrollTo(0, 0);
   };
   return (
-    <a href={hrefOf(to)} class={className} aria-current={isCurrent ? "page" : undefined} onClick={follow}>
+    <a href={hrefOf(to)} class={className} aria-current={isCurrent ? "page" : undefined} onClick={onClick}>
       {children}
     </a>
   );
 }
 
-interface BlankProps {
+interface EmptyStateProps {
   readonly title: string;
-  readonly isFault?: boolean;
+  readonly isError?: boolean;
   readonly children: ComponentChildren;
 }
 
-/** Stands where there is nothing to show, says why, and what can be done. */
-export const Blank = ({ title, isFault = false, children }: BlankProps) => (
-  <section class="card blank" role={isFault ? "alert" : undefined}>
+/** A placeholder for missing content: says why it is missing and what to do. */
+export const EmptyState = ({ title, isError = false, children }: EmptyStateProps) => (
+  <section class="card empty-state" role={isError ? "alert" : undefined}>
     <img src={sprout} alt="" width="72" height="72" />
     <h2>{title}</h2>
-    <div class="soft">{children}</div>
+    <div class="muted">{children}</div>
   </section>
 );
 
+/** Large numbers, each above its label. */
+export const Statistics = ({ values }: { values: Readonly<Record<string, number>> }) => (
+  <dl class="statistics">
+    {Object.entries(values).map(([name, value]) => (
+      <div key={name} class="card">
+        <dd>{value.toLocaleString("en")}</dd>
+        <dt class="small muted">{name}</dt>
+      </div>
+    ))}
+  </dl>
+);
+
 interface TableProps {
-  /** For whoever does not see the heading above. */
+  /** For screen readers. */
   readonly caption: string;
   readonly columns: readonly string[];
-  /** A `number` is something counted, a `bigint` an id. */
+  /** A `number` is a count, shown with separators; a `bigint` is an identifier, shown without. */
   readonly rows: readonly (readonly (ComponentChildren | bigint)[])[];
 }
 
-/** A table of a few rows. */
+/** A small table. */
 export const Table = ({ caption, columns, rows }: TableProps) => (
-  <div class="wide">
+  <div class="scrollable">
     <table>
-      <caption class="unseen">{caption}</caption>
+      <caption class="visually-hidden">{caption}</caption>
       <thead>
         <tr>
           {columns.map((column, index) => (

@@ -1,8 +1,8 @@
 import { useEffect } from "preact/hooks";
 import icon from "../icon.svg";
-import { isSigningIn, refusal, signIn } from "../state/session.ts";
+import { isSigningIn, signIn, signInError } from "../state/session.ts";
 
-/** Asks for a token. */
+/** The sign-in form. */
 export function SignIn() {
   useEffect(() => {
     document.title = "Plant Store";
@@ -13,7 +13,7 @@ export function SignIn() {
     if (!isSigningIn.value) signIn(String(token));
   };
   return (
-    <main class="middle">
+    <main class="centered">
       <form class="card" onSubmit={submit}>
         <img src={icon} alt="" width="56" height="56" />
         <h1>Plant Store</h1>
@@ -24,18 +24,18 @@ export function SignIn() {
           type="password"
           autocomplete="off"
           placeholder="plt_…"
-          aria-invalid={refusal.value !== ""}
+          aria-invalid={signInError.value !== ""}
           aria-describedby="token-fault token-help"
         />
-        <p class="fault" id="token-fault" role="alert">
-          {refusal}
+        <p class="error" id="token-fault" role="alert">
+          {signInError}
         </p>
         <button type="submit" aria-disabled={isSigningIn.value}>
           {isSigningIn.value ? "Signing in…" : "Sign in"}
         </button>
-        <p class="small soft" id="token-help">
-          It stays in this tab, and is forgotten when the tab is closed. Whoever runs this server gives you one, or a
-          link that signs you in: <code>plantstore token create --link</code> prints it.
+        <p class="small muted" id="token-help">
+          The token is stored in this tab only, and removed when you close the tab. Ask the operator of this server for
+          a token, or for a sign-in link, which <code>plantstore token create --link</code> prints.
         </p>
       </form>
     </main>

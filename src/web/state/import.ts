@@ -3,139 +3,140 @@ import { FIELDS } from "../../domain/page.ts";
 import { type Format, formatOf } from "../../files/formats.ts";
 import type { Row } from "../../files/read.ts";
 import { reload } from "./plants.ts";
-import { explain, patientClient } from "./session.ts";
+import { describeError, longTaskClient } from "./session.ts";
 
-/** Rows that are shown before the import. */
+/** Rows shown in the preview. */
 const PREVIEW_LENGTH = 5;
-/** Refused rows that are kept; all are counted. */
-const MAX_REFUSED = 10_000;
-/** Names of fields that are kept. */
+/** Maximum number of skipped rows kept for the report; all are counted. */
+const MAX_SKIPPED = 10_000;
+/** Maximum number of field names kept. */
 const MAX_FIELDS = 50;
-/** Milliseconds between two looks at how far it is. */
-const LOOK_EVERY_MS = 100;
+/** Minimum milliseconds between two progress updates. */
+const UPDATE_INTERVAL_MS = 100;
 
-/** What is in a file, as it was read before anything is sent. */
+/** Contents of a file, before anything is sent. */
 export interface Preview {
   readonly file: File;
   readonly format: Format;
   readonly first: readonly Row[];
-  /** Rows that hold a plant, and rows that hold none. */
-  readonly good: number;
-  readonly bad: number;
-  /** The names of all its fields. */
+  /** The number of valid rows. */
+  readonly valid: number;
+  /** The number of invalid rows. */
+  readonly invalid: number;
+  /** The names of the fields in the file. */
   readonly fields: ReadonlySet<string>;
 }
 
-/** A row that did not go in. */
-interface Refused {
+/** A row that was not imported. */
+interface SkippedRow {
   readonly line: number;
   readonly reason: string;
 }
 
-/** How far an import is. */
+/** Progress of an import. */
 export interface Progress {
   readonly status: "running" | "done" | "stopped" | "failed";
   readonly imported: number;
-  readonly refusedCount: number;
-  readonly refused: readonly Refused[];
-  /** Seconds since it began. */
+  readonly skippedCount: number;
+  readonly skipped: readonly SkippedRow[];
+  /** Seconds since the start. */
   readonly seconds: number;
-  /** Why it failed. */
-  readonly fault: string;
+  /** Why the import failed; empty unless `status` is `failed`. */
+  readonly error: string;
 }
 
-/** The file that was chosen; `undefined` before. */
+/** The chosen file; `undefined` before one is read. */
 export const preview = signal<Preview | undefined>();
 /** Whether a file is being read. */
 export const isReading = signal(false);
-/** Why a file cannot be imported; empty when it can. */
-export const fileFault = signal("");
-/** How far its import is; `undefined` before it is started. */
+/** Why the file cannot be imported; empty if it can. */
+export const fileError = signal("");
+/** Progress of the import; `undefined` before it starts. */
 export const progress = signal<Progress | undefined>();
 
-let stop = new AbortController();
+let controller = new AbortController();
 
-/** Reads a file through, so that a person sees what would come of it. */
-export async function choose(file: File): Promise<void> {
-  forget();
-  const { signal } = stop;
+/** Reads and validates a file for the preview. */
+export async function chooseFile(file: File): Promise<void> {
+  reset();
+  const { signal } = controller;
   const format = formatOf(file.name);
   if (format === undefined) {
-    fileFault.value = `${file.name} is none of these: the name must end in .csv, .json, .ndjson or .jsonl`;
+    fileError.value = `${file.name} is not supported: the name must end in .csv, .json, .ndjson or .jsonl`;
     return;
   }
   isReading.value = true;
   const first: Row[] = [];
   const fields = new Set<string>();
-  let [good, bad] = [0, 0];
+  let [valid, invalid] = [0, 0];
   try {
     const { readRows } = await import("../file-io.ts");
     for await (const row of readRows(file.stream(), format)) {
       if (signal.aborted) return;
       if (first.length < PREVIEW_LENGTH) first.push(row);
-      if ("plant" in row) good++;
-      else bad++;
+      if ("plant" in row) valid++;
+      else invalid++;
       for (const field of row.fields) if (fields.size < MAX_FIELDS) fields.add(field);
     }
-    preview.value = { file, format, first, good, bad, fields };
+    preview.value = { file, format, first, valid, invalid, fields };
   } catch (error) {
-    if (!signal.aborted) fileFault.value = `${file.name} cannot be imported: ${explain(error)}`;
+    if (!signal.aborted) fileError.value = `${file.name} cannot be imported: ${describeError(error)}`;
   } finally {
     if (!signal.aborted) isReading.value = false;
   }
 }
 
-/** Creates the plants of the chosen file. Can be started again after it was stopped: what is there counts as imported. */
-export async function start(): Promise<void> {
+/** Imports the chosen file, or continues a stopped import: plants that exist already count as imported. */
+export async function startImport(): Promise<void> {
   const chosen = preview.peek();
   if (chosen === undefined || progress.peek()?.status === "running") return;
-  stop = new AbortController();
-  const { signal } = stop;
-  const refused: Refused[] = [];
+  controller = new AbortController();
+  const { signal } = controller;
+  const skipped: SkippedRow[] = [];
   const startedMs = performance.now();
-  let [imported, refusedCount, lookedMs] = [0, 0, 0];
-  const look = (status: Progress["status"], fault = "") => {
+  let [imported, skippedCount, updatedMs] = [0, 0, 0];
+  const update = (status: Progress["status"], error = "") => {
     const seconds = (performance.now() - startedMs) / 1_000;
-    progress.value = { status, imported, refusedCount, refused, seconds, fault };
-    lookedMs = performance.now();
+    progress.value = { status, imported, skippedCount, skipped, seconds, error };
+    updatedMs = performance.now();
   };
-  look("running");
-  addEventListener("beforeunload", warn);
+  update("running");
+  addEventListener("beforeunload", confirmLeave);
   try {
     const { importRows, readRows } = await import("../file-io.ts");
-    const settle = ({ line }: Row, reason: string | undefined) => {
+    const onRow = ({ line }: Row, reason: string | undefined) => {
       if (reason === undefined) imported++;
-      else if (refusedCount++ < MAX_REFUSED) refused.push({ line, reason });
-      if (performance.now() - lookedMs > LOOK_EVERY_MS) look("running");
+      else if (skippedCount++ < MAX_SKIPPED) skipped.push({ line, reason });
+      if (performance.now() - updatedMs > UPDATE_INTERVAL_MS) update("running");
     };
-    await importRows(patientClient(), readRows(chosen.file.stream(), chosen.format), settle, signal);
-    look("done");
+    await importRows(longTaskClient(), readRows(chosen.file.stream(), chosen.format), onRow, signal);
+    update("done");
   } catch (error) {
-    look(signal.aborted ? "stopped" : "failed", signal.aborted ? "" : explain(error));
+    update(signal.aborted ? "stopped" : "failed", signal.aborted ? "" : describeError(error));
   } finally {
-    removeEventListener("beforeunload", warn);
+    removeEventListener("beforeunload", confirmLeave);
     reload();
   }
 }
 
-/** Stops the import; what went in, stays. */
-export const cancel = (): void => stop.abort();
+/** Stops the import. Plants already imported remain. */
+export const cancelImport = (): void => controller.abort();
 
-/** Makes room for another file. */
-export function forget(): void {
-  stop.abort();
-  stop = new AbortController();
+/** Stops the import and discards the file. */
+export function reset(): void {
+  controller.abort();
+  controller = new AbortController();
   batch(() => {
     preview.value = undefined;
     progress.value = undefined;
     isReading.value = false;
-    fileFault.value = "";
+    fileError.value = "";
   });
 }
 
-/** The fields of a file that are no plant's. */
-export const passedOver = ({ fields }: Preview): string[] =>
+/** Returns the names of the fields that an import ignores. */
+export const ignoredFields = ({ fields }: Preview): string[] =>
   [...fields].filter((field) => !(FIELDS as readonly string[]).includes(field));
 
-/** Closing the tab would end the import. */
-const warn = (event: Event): void => event.preventDefault();
+/** Asks the user to confirm leaving the page, which would stop the import. */
+const confirmLeave = (event: Event): void => event.preventDefault();

@@ -5,30 +5,30 @@ const VIEWS = ["plants", "overview", "import"] as const;
 /** One of {@link VIEWS}. */
 export type View = (typeof VIEWS)[number];
 
-/** What the address says: so a reload, a bookmark and the browser's way back lead to the same place. */
-export interface Place {
+/** The state kept in the URL, so that reload, bookmarks and the Back button restore it. */
+export interface PageLocation {
   readonly view: View;
-  /** Only plants with exactly this tag; `""` is a tag too. */
+  /** Shows only plants with exactly this tag; `""` is a tag too. */
   readonly tag: string | undefined;
-  /** Only plants with this in their name. */
+  /** Shows only plants whose name contains this text. */
   readonly find: string;
 }
 
-/** Where the page is. */
-export const place = signal(readPlace());
+/** The current location. */
+export const location = signal(readLocation());
 addEventListener("popstate", () => {
-  place.value = readPlace();
+  location.value = readLocation();
 });
 
-/** Goes to another place; with `isSame` the browser's way back skips the one that is left. */
-export function go(change: Partial<Place>, { isSame = false } = {}): void {
-  history[isSame ? "replaceState" : "pushState"](null, "", hrefOf(change));
-  place.value = readPlace();
+/** Changes the location; `replace` overwrites the current history entry instead of adding one. */
+export function navigate(change: Partial<PageLocation>, { replace = false } = {}): void {
+  history[replace ? "replaceState" : "pushState"](null, "", hrefOf(change));
+  location.value = readLocation();
 }
 
-/** The address of the place that differs from this one by `change`. */
-export function hrefOf(change: Partial<Place>): string {
-  const { view, tag, find } = { ...place.peek(), ...change };
+/** Returns the URL of the current location with `change` applied. */
+export function hrefOf(change: Partial<PageLocation>): string {
+  const { view, tag, find } = { ...location.peek(), ...change };
   const query = new URLSearchParams();
   if (view !== "plants") query.set("view", view);
   if (tag !== undefined) query.set("tag", tag);
@@ -36,8 +36,8 @@ export function hrefOf(change: Partial<Place>): string {
   return query.size === 0 ? "/" : `/?${query}`;
 }
 
-function readPlace(): Place {
-  const query = new URLSearchParams(location.search);
+function readLocation(): PageLocation {
+  const query = new URLSearchParams(window.location.search);
   return {
     view: VIEWS.find((view) => view === query.get("view")) ?? "plants",
     tag: query.get("tag") ?? undefined,

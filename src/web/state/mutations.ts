@@ -2,86 +2,92 @@ import { batch, signal } from "@preact/signals";
 import { randomKey } from "../../client/client.ts";
 import { PlantStoreError } from "../../client/index.ts";
 import type { NewPlant, PlantId } from "../../domain/plant.ts";
-import { count, visible } from "../format.ts";
-import { type Notice, notice, tell } from "./notification.ts";
-import { hide, plants, selected, show } from "./plants.ts";
-import { explain, session } from "./session.ts";
+import { formatCount, visibleText } from "../format.ts";
+import { type Notification, notification, notify } from "./notification.ts";
+import { addToList, plants, removeFromList, selected } from "./plants.ts";
+import { describeError, session } from "./session.ts";
 
-/** Requests on their way at a time: as many as a browser sends to one host. */
-const IN_FLIGHT = 6;
+/** Concurrent requests: a browser opens at most 6 connections to one host. */
+const CONCURRENCY = 6;
 
-/** The plants whose deletion is on its way. */
-export const leaving = signal<ReadonlySet<PlantId>>(new Set());
-/** Work on many plants: how far it is, and how to end it. */
-export const work = signal<{ text: string; done: number; total: number; stop(): void } | undefined>();
+/** The ids of the plants that are being deleted. */
+export const deleting = signal<ReadonlySet<PlantId>>(new Set());
+/** Progress of a bulk operation; `undefined` if none is running. */
+export const bulkProgress = signal<{ text: string; done: number; total: number; stop(): void } | undefined>();
 
-/** What the shown notice can undo. */
-let undoable: { notice: Notice; plants: readonly NewPlant[] } | undefined;
+/** The deletion that the current notification can undo. */
+let undoable: { notification: Notification; plants: readonly NewPlant[] } | undefined;
 
-/** Creates a plant. The same `key` for every attempt at it: so it is never there twice. */
+/** Creates a plant. Retries must pass the same idempotency `key`. */
 export async function addPlant(plant: NewPlant, key: string): Promise<void> {
   await session.peek()?.client.createPlant(plant, { idempotencyKey: key });
-  show([plant]);
-  tell({ ...naming([plant]), text: "added" });
+  addToList([plant]);
+  notify({ ...subjectOf([plant]), text: "added" });
 }
 
-/** Deletes the plants that are ticked. */
+/** Deletes the selected plants. */
 export function deleteSelected(): void {
   deletePlants(plants.peek().filter(({ id }) => selected.peek().has(id)));
 }
 
-/** Deletes plants, and offers to undo it, together with what was deleted just before. */
+/** Deletes plants. Undo also restores earlier deletions whose notification is still shown. */
 export async function deletePlants(chosen: readonly NewPlant[]): Promise<void> {
   const client = session.peek()?.client;
-  const doomed = chosen.filter(({ id }) => !leaving.peek().has(id));
-  if (client === undefined || doomed.length === 0) return;
-  leaving.value = leaving.peek().union(idsOf(doomed));
-  const { done, gone, faults } = await each("Deleting", doomed, ({ id }) => client.deletePlant(id));
+  const targets = chosen.filter(({ id }) => !deleting.peek().has(id));
+  if (client === undefined || targets.length === 0) return;
+  deleting.value = deleting.peek().union(idsOf(targets));
+  const { done, missing, errors } = await runBulk("Deleting", targets, ({ id }) => client.deletePlant(id));
   batch(() => {
-    hide(idsOf([...done, ...gone]));
-    leaving.value = leaving.peek().difference(idsOf(doomed));
+    removeFromList(idsOf([...done, ...missing]));
+    deleting.value = deleting.peek().difference(idsOf(targets));
   });
-  const before = undoable !== undefined && notice.peek() === undoable.notice ? undoable.plants : [];
-  const deleted = [...before, ...done];
-  const fault =
-    faults.length === 0 ? {} : { isFault: true, text: `${count(faults.length, "plant")} not deleted. ${faults[0]}` };
-  if (deleted.length === 0) return tell(faults.length === 0 ? undefined : { text: "", ...fault });
+  const earlier = undoable !== undefined && notification.peek() === undoable.notification ? undoable.plants : [];
+  const deleted = [...earlier, ...done];
+  const failure =
+    errors.length === 0
+      ? {}
+      : { isError: true, text: `${formatCount(errors.length, "plant")} not deleted. ${errors[0]}` };
+  if (deleted.length === 0) return notify(errors.length === 0 ? undefined : { text: "", ...failure });
   const key = `undo-${randomKey()}`;
   const action = { label: "Undo", run: () => restore(deleted, key) };
-  undoable = { notice: { ...naming(deleted), text: "deleted", action, ...fault }, plants: deleted };
-  tell(undoable.notice);
+  undoable = { notification: { ...subjectOf(deleted), text: "deleted", action, ...failure }, plants: deleted };
+  notify(undoable.notification);
 }
 
-/** Undoes what the shown notice can undo. */
+/** Undoes the deletion in the current notification. */
 export function undo(): void {
-  if (undoable !== undefined && notice.peek() === undoable.notice) undoable.notice.action?.run();
+  if (undoable !== undefined && notification.peek() === undoable.notification) undoable.notification.action?.run();
 }
 
-/** Creates deleted plants again, under their ids; however often it is tried, none of them is there twice. */
+/** Creates deleted plants again with their ids. The idempotency `key` makes it safe to retry. */
 async function restore(deleted: readonly NewPlant[], key: string): Promise<void> {
   const client = session.peek()?.client;
   if (client === undefined) return;
-  tell(undefined);
+  notify(undefined);
   const options = { idempotencyKey: key };
-  const { done, faults } = await each("Restoring", deleted, (plant) => client.createPlant(plant, options));
-  show(done);
-  if (faults.length === 0) return tell({ ...naming(done), text: "restored" });
-  const missing = deleted.filter((plant) => !done.includes(plant));
-  const action = { label: "Try again", run: () => restore(missing, key) };
-  tell({ text: `${count(missing.length, "plant")} not restored. ${faults[0]}`, isFault: true, action });
+  const { done, errors } = await runBulk("Restoring", deleted, (plant) => client.createPlant(plant, options));
+  addToList(done);
+  if (errors.length === 0) return notify({ ...subjectOf(done), text: "restored" });
+  const remaining = deleted.filter((plant) => !done.includes(plant));
+  const action = { label: "Try again", run: () => restore(remaining, key) };
+  notify({ text: `${formatCount(remaining.length, "plant")} not restored. ${errors[0]}`, isError: true, action });
 }
 
-interface Outcome {
+interface BulkResult {
   readonly done: NewPlant[];
-  /** Those that were not there: somebody else was faster. */
-  readonly gone: NewPlant[];
-  readonly faults: string[];
+  /** Plants that the server did not find: another client deleted them first. */
+  readonly missing: NewPlant[];
+  readonly errors: string[];
 }
 
-/** Does something to many plants, some at a time. What the server refuses is passed over; any other fault ends it. */
-async function each(verb: string, chosen: readonly NewPlant[], act: (plant: NewPlant) => Promise<unknown>) {
-  const outcome: Outcome = { done: [], gone: [], faults: [] };
-  const queue = chosen.values();
+/** Applies an operation to many plants. Continues after a plant is rejected; stops on any other error. */
+async function runBulk(
+  text: string,
+  targets: readonly NewPlant[],
+  operation: (plant: NewPlant) => Promise<unknown>,
+): Promise<BulkResult> {
+  const result: BulkResult = { done: [], missing: [], errors: [] };
+  const queue = targets.values();
   let isStopped = false;
   const stop = () => {
     isStopped = true;
@@ -89,26 +95,26 @@ async function each(verb: string, chosen: readonly NewPlant[], act: (plant: NewP
   async function worker(): Promise<void> {
     for (const plant of queue) {
       try {
-        await act(plant);
-        outcome.done.push(plant);
+        await operation(plant);
+        result.done.push(plant);
       } catch (error) {
-        const isRefusal = error instanceof PlantStoreError && error.status < 429 && error.status !== 401;
-        if (isRefusal && error.code === "plant_not_found") outcome.gone.push(plant);
-        else outcome.faults.push(explain(error));
-        isStopped ||= !isRefusal;
+        const isRejection = error instanceof PlantStoreError && error.status < 429 && error.status !== 401;
+        if (isRejection && error.code === "plant_not_found") result.missing.push(plant);
+        else result.errors.push(describeError(error));
+        isStopped ||= !isRejection;
       }
       if (isStopped) return;
-      const { length: done } = outcome.done;
-      if (chosen.length > IN_FLIGHT) work.value = { text: verb, done, total: chosen.length, stop };
+      const { length: done } = result.done;
+      if (targets.length > CONCURRENCY) bulkProgress.value = { text, done, total: targets.length, stop };
     }
   }
-  await Promise.all(Array.from({ length: IN_FLIGHT }, worker));
-  work.value = undefined;
-  return outcome;
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+  bulkProgress.value = undefined;
+  return result;
 }
 
 const idsOf = (plants: readonly NewPlant[]): Set<PlantId> => new Set(plants.map(({ id }) => id));
 
-const naming = (plants: readonly NewPlant[]): Pick<Notice, "subject"> => ({
-  subject: plants.length === 1 ? visible(plants[0]?.name ?? "") : count(plants.length, "plant"),
+const subjectOf = (plants: readonly NewPlant[]): Pick<Notification, "subject"> => ({
+  subject: plants.length === 1 ? visibleText(plants[0]?.name ?? "") : formatCount(plants.length, "plant"),
 });

@@ -1,39 +1,39 @@
 import { signal } from "@preact/signals";
 
-/** Milliseconds that a notice stays; it waits while somebody points at it or has its button in focus. */
-const SHOWN_MS = 10_000;
+/** Milliseconds until a notification closes. The timer pauses while the notification has the pointer or the focus. */
+const TIMEOUT_MS = 10_000;
 
-/** What the page has to say about something that was done. */
-export interface Notice {
-  /** What it is about: the name of a plant, or how many. */
+/** Message shown after a user action. */
+export interface Notification {
+  /** The name of the affected plant, or the number of affected plants. */
   readonly subject?: string;
   readonly text: string;
-  readonly isFault?: boolean;
-  /** What its button does, and says. */
+  readonly isError?: boolean;
+  /** An optional button. */
   readonly action?: { readonly label: string; run(): void };
 }
 
-/** The one notice that is shown. */
-export const notice = signal<Notice | undefined>();
+/** The current notification. */
+export const notification = signal<Notification | undefined>();
 let timer: ReturnType<typeof setTimeout> | undefined;
 
-/** Shows a notice for some seconds, or a fault until it is closed. */
-export function tell(next: Notice | undefined): void {
-  notice.value = next;
-  letGo();
+/** Replaces the current notification. Errors stay until closed. */
+export function notify(next: Notification | undefined): void {
+  notification.value = next;
+  restartTimer();
 }
 
-/** Keeps the notice for as long as somebody is at it. */
-export function hold(): void {
+/** Keeps the notification open until {@link restartTimer}. */
+export function stopTimer(): void {
   clearTimeout(timer);
 }
 
-/** Lets the time of the notice run, from its start. */
-export function letGo(): void {
+/** Closes the notification after {@link TIMEOUT_MS}, unless it is an error. */
+export function restartTimer(): void {
   clearTimeout(timer);
-  const shown = notice.peek();
-  if (shown === undefined || shown.isFault) return;
+  const current = notification.peek();
+  if (current === undefined || current.isError) return;
   timer = setTimeout(() => {
-    if (notice.peek() === shown) notice.value = undefined;
-  }, SHOWN_MS);
+    if (notification.peek() === current) notification.value = undefined;
+  }, TIMEOUT_MS);
 }

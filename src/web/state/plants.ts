@@ -1,53 +1,53 @@
 import { batch, computed, effect, signal, untracked } from "@preact/signals";
 import type { NewPlant, PlantId } from "../../domain/plant.ts";
-import { place } from "./location.ts";
-import { explain, session } from "./session.ts";
+import { location } from "./location.ts";
+import { describeError, session } from "./session.ts";
 
-/** Plants that one request brings: little enough to be shown at once, enough for some screens. */
+/** Plants per request: few enough to show at once, enough to fill several screens. */
 const PAGE_LENGTH = 1_000;
-/** Where the list ends at last: no browser shows an element of more than some ten million pixels. */
+/** Maximum number of plants listed: no browser renders an element taller than about ten million pixels. */
 const MAX_LOADED = 250_000;
 
-/** What is loaded of the plants with the tag of the {@link place}, in the order of the ids. */
+/** The loaded plants with the tag of the current {@link location}, by ascending id. */
 export const plants = signal<readonly NewPlant[]>([]);
-/** Whether more is being loaded. */
+/** Whether a page is being loaded. */
 export const isLoading = signal(false);
-/** Why the last page could not be loaded; empty when it could. */
-export const loadingFault = signal("");
-/** Whether nothing remains on the server that is not loaded. */
-export const isWhole = signal(false);
-/** Whether so many are loaded that no more will be. */
-export const isFull = computed(() => plants.value.length >= MAX_LOADED);
-/** The plants that are ticked, among those that are loaded. */
+/** Why the last page could not be loaded; empty if it was. */
+export const loadError = signal("");
+/** Whether all plants are loaded. */
+export const isComplete = signal(false);
+/** Whether {@link MAX_LOADED} is reached, so that no more plants will be loaded. */
+export const limitReached = computed(() => plants.value.length >= MAX_LOADED);
+/** The ids of the selected plants. */
 export const selected = signal<ReadonlySet<PlantId>>(new Set());
 
-/** The loaded plants with the text in their name that the {@link place} asks for, whatever its case. */
-export const found = computed(() => {
-  const wanted = fold(place.value.find);
-  return wanted === "" ? plants.value : plants.value.filter(({ name }) => fold(name).includes(wanted));
+/** The loaded plants whose name contains the search text of the {@link location}, ignoring case. */
+export const matches = computed(() => {
+  const text = foldCase(location.value.find);
+  return text === "" ? plants.value : plants.value.filter(({ name }) => foldCase(name).includes(text));
 });
 
-/** The tags of the loaded plants, some hundred at most. */
+/** The tags of the loaded plants, at most 300. */
 export const knownTags = computed(() => {
   const tags = new Set<string>();
   for (const { tag } of plants.value) if (tag && tags.size < 300) tags.add(tag);
   return [...tags].sort((a, b) => a.localeCompare(b));
 });
 
-let stop = new AbortController();
-let next: PlantId | undefined;
-const tag = computed(() => place.value.tag);
+let loading = new AbortController();
+let cursor: PlantId | undefined;
+const tag = computed(() => location.value.tag);
 
-/** Loads the list anew. */
+/** Clears the list and loads its first page. */
 export function reload(): void {
-  stop.abort();
-  stop = new AbortController();
-  next = undefined;
+  loading.abort();
+  loading = new AbortController();
+  cursor = undefined;
   batch(() => {
     plants.value = [];
     selected.value = new Set();
     isLoading.value = false;
-    isWhole.value = false;
+    isComplete.value = false;
   });
   if (session.peek()?.canRead) loadMore();
 }
@@ -59,54 +59,54 @@ effect(() => {
 
 /** Loads the next page. */
 export async function loadMore(): Promise<void> {
-  const { signal } = stop;
-  if (isLoading.peek() || isWhole.peek() || isFull.peek()) return;
+  const { signal } = loading;
+  if (isLoading.peek() || isComplete.peek() || limitReached.peek()) return;
   batch(() => {
     isLoading.value = true;
-    loadingFault.value = "";
+    loadError.value = "";
   });
   try {
-    const options = { tag: tag.peek(), after: next, limit: PAGE_LENGTH, signal };
+    const options = { tag: tag.peek(), after: cursor, limit: PAGE_LENGTH, signal };
     const page = await session.peek()?.client.listPage(options);
     if (signal.aborted || page === undefined) return;
-    next = page.next;
+    cursor = page.next;
     batch(() => {
       plants.value = plants.peek().concat(page.plants);
-      isWhole.value = next === undefined;
+      isComplete.value = cursor === undefined;
     });
   } catch (error) {
-    if (!signal.aborted) loadingFault.value = explain(error);
+    if (!signal.aborted) loadError.value = describeError(error);
   } finally {
     if (!signal.aborted) isLoading.value = false;
   }
 }
 
-/** Loads all that remains, page by page. */
+/** Loads all remaining pages. */
 export async function loadAll(): Promise<void> {
-  const { signal } = stop;
-  while (!signal.aborted && !isWhole.peek() && !isFull.peek()) {
+  const { signal } = loading;
+  while (!signal.aborted && !isComplete.peek() && !limitReached.peek()) {
     await loadMore();
-    if (loadingFault.peek() !== "") return;
+    if (loadError.peek() !== "") return;
   }
 }
 
-/** Shows plants that were just created, where they belong and as far as the list is loaded. */
-export function show(created: readonly NewPlant[]): void {
+/** Inserts created plants in order. Skips those of another tag, and those on pages that are not loaded yet. */
+export function addToList(created: readonly NewPlant[]): void {
   const all = new Map(plants.peek().map((plant) => [plant.id, plant]));
-  const reach = isWhole.peek() ? undefined : plants.peek().at(-1)?.id;
+  const lastId = plants.peek().at(-1)?.id;
   for (const plant of created) {
-    const isReached = isWhole.peek() || (reach !== undefined && plant.id <= reach);
-    if (isReached && (tag.peek() === undefined || plant.tag === tag.peek())) all.set(plant.id, plant);
+    const isInRange = isComplete.peek() || (lastId !== undefined && plant.id <= lastId);
+    if (isInRange && (tag.peek() === undefined || plant.tag === tag.peek())) all.set(plant.id, plant);
   }
   plants.value = [...all.values()].sort((a, b) => (a.id < b.id ? -1 : 1));
 }
 
-/** Takes plants that were just deleted out of the list. */
-export function hide(ids: ReadonlySet<PlantId>): void {
+/** Removes deleted plants from the list and the selection. */
+export function removeFromList(ids: ReadonlySet<PlantId>): void {
   batch(() => {
     plants.value = plants.peek().filter(({ id }) => !ids.has(id));
     selected.value = selected.peek().difference(ids);
   });
 }
 
-const fold = (text: string): string => text.normalize("NFKC").toLowerCase();
+const foldCase = (text: string): string => text.normalize("NFKC").toLowerCase();

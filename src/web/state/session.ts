@@ -1,82 +1,83 @@
 import { signal } from "@preact/signals";
 import { ConnectionError, PlantStoreClient, PlantStoreError } from "../../client/index.ts";
 
-/** A token that works, and what it may do. */
+/** A client with a valid token, and the operations that the token allows. */
 export interface Session {
   readonly client: PlantStoreClient;
   readonly canRead: boolean;
   readonly canWrite: boolean;
 }
 
-/** What this tab keeps until it is closed. The reference page reads and writes the token and the scopes too. */
+/** `sessionStorage` keys. The API reference (`docs.js`) shares the token and clears the scopes. */
 const TOKEN_KEY = "plantstore.token";
 const SCOPES_KEY = "plantstore.scopes";
 const REASON_KEY = "plantstore.reason";
 
-/** `undefined` while nobody is signed in. It ends with the document, so that nothing of it is left for the next one. */
+/** The current session; `undefined` if signed out. Signing out reloads the page, which clears all in-memory state. */
 export const session = signal<Session | undefined>();
-/** Whether a token is being tried. */
+/** Whether a token is being checked. */
 export const isSigningIn = signal(false);
-/** Why nobody is signed in; empty when there is nothing to say. */
-export const refusal = signal(take(REASON_KEY));
+/** Why the user is signed out; empty if there is no message to show. */
+export const signInError = signal(consume(REASON_KEY));
 
-/** Signs in with the token of a link (`/#token=...`), which leaves the address at once, or with the one kept in this tab. */
-export function resume(): void {
-  keepLinkedToken();
-  // A link that is opened in this very tab changes nothing but the fragment.
-  addEventListener("hashchange", () => keepLinkedToken() && location.reload());
+/** Signs in with the token in the URL (`/#token=...`), which is removed from the URL at once, or the stored one. */
+export function restoreSession(): void {
+  storeTokenFromUrl();
+  // A sign-in link opened in this tab changes only the fragment, so the browser does not reload.
+  addEventListener("hashchange", () => storeTokenFromUrl() && location.reload());
   const token = sessionStorage.getItem(TOKEN_KEY);
   if (token !== null) signIn(token);
 }
 
-/** Tries a token and keeps it when it works; {@link refusal} says why it does not. */
+/** Checks a token and stores it if it is valid; otherwise sets {@link signInError}. */
 export async function signIn(text: string): Promise<void> {
   const token = text.trim();
-  refusal.value = "";
-  if (!/^plt_[0-9A-Za-z]{36}$/.test(token)) return refuse("This is no token: it is plt_ and 36 letters and digits.");
+  signInError.value = "";
+  if (!/^plt_[0-9A-Za-z]{36}$/.test(token))
+    return rejectToken("This is not a token. Tokens are plt_ followed by 36 letters and digits.");
   isSigningIn.value = true;
   try {
     const client = clientFor(token);
-    const isKnown = sessionStorage.getItem(TOKEN_KEY) === token;
-    const scopes = (isKnown && sessionStorage.getItem(SCOPES_KEY)) || (await learnScopes(client));
+    const isStored = sessionStorage.getItem(TOKEN_KEY) === token;
+    const scopes = (isStored && sessionStorage.getItem(SCOPES_KEY)) || (await detectScopes(client));
     sessionStorage.setItem(TOKEN_KEY, token);
     sessionStorage.setItem(SCOPES_KEY, scopes);
     session.value = { client, canRead: scopes.includes("read"), canWrite: scopes.includes("write") };
   } catch (error) {
-    if (!isInvalidToken(error)) refusal.value = explain(error);
-    else refuse("This token does not work: it is mistyped, or it has expired or was revoked. Ask for a new one.");
+    if (!isInvalidToken(error)) signInError.value = describeError(error);
+    else rejectToken("This token does not work: it is mistyped, expired or revoked. Check it, or ask for a new one.");
   } finally {
     isSigningIn.value = false;
   }
 }
 
-/** Forgets the token and all that was loaded with it. */
+/** Removes the token and reloads the page; `reason` is shown on the sign-in form. */
 export function signOut(reason = ""): void {
-  forgetToken();
+  clearToken();
   sessionStorage.setItem(REASON_KEY, reason);
   location.reload();
 }
 
-/** What went wrong, for a person. A token that works no longer is forgotten. */
-export function explain(error: unknown): string {
-  if (isInvalidToken(error)) signOut("Your token works no longer: it has expired or was revoked. Ask for a new one.");
-  if (error instanceof ConnectionError) return navigator.onLine ? "The server does not answer." : "You are offline.";
+/** Returns an error message for the user. Signs out if the token is no longer valid. */
+export function describeError(error: unknown): string {
+  if (isInvalidToken(error)) signOut("Your token no longer works: it has expired or was revoked. Ask for a new one.");
+  if (error instanceof ConnectionError) return navigator.onLine ? "The server is not responding." : "You are offline.";
   return error instanceof Error ? error.message : String(error);
 }
 
-/** For long work, which a restart of the server should not end: goes on trying for half a minute. */
-export const patientClient = (): PlantStoreClient => clientFor(sessionStorage.getItem(TOKEN_KEY) ?? "", 9);
+/** Returns a client for long tasks. It retries for about 30 s, so that a server restart does not interrupt them. */
+export const longTaskClient = (): PlantStoreClient => clientFor(sessionStorage.getItem(TOKEN_KEY) ?? "", 9);
 
 const clientFor = (token: string, attempts = 4) => new PlantStoreClient({ url: location.origin, token, attempts });
 
-/** The API does not tell the scopes of a token, but it looks at them before anything else of a request. */
-async function learnScopes(client: PlantStoreClient): Promise<string> {
+/** Probes the token's scopes: the API does not return them, but checks them before it validates a request. */
+async function detectScopes(client: PlantStoreClient): Promise<string> {
   const isAllowed = (error: unknown) => {
     if (!(error instanceof PlantStoreError) || error.status === 401 || error.status >= 429) throw error;
     return error.code !== "insufficient_scope";
   };
   const reading = client.listPage({ limit: 1 }).then(() => true, isAllowed);
-  // A plant without a name: refused by all means, but for want of the scope first.
+  // The empty name is invalid, so this never creates a plant.
   const writing = client.createPlant({ id: 0n, name: "" }).then(() => true, isAllowed);
   const [canRead, canWrite] = await Promise.all([reading, writing]);
   return [canRead ? "read" : "", canWrite ? "write" : ""].join(" ");
@@ -84,27 +85,28 @@ async function learnScopes(client: PlantStoreClient): Promise<string> {
 
 const isInvalidToken = (error: unknown): boolean => error instanceof PlantStoreError && error.code === "invalid_token";
 
-function refuse(reason: string): void {
-  forgetToken();
-  refusal.value = reason;
+function rejectToken(reason: string): void {
+  clearToken();
+  signInError.value = reason;
 }
 
-function forgetToken(): void {
+function clearToken(): void {
   sessionStorage.removeItem(TOKEN_KEY);
   sessionStorage.removeItem(SCOPES_KEY);
 }
 
-/** Takes the token out of the address, when there is one, and keeps it in the place of another. */
-function keepLinkedToken(): boolean {
+/** Moves a token from the URL to `sessionStorage`; returns whether the URL had one. */
+function storeTokenFromUrl(): boolean {
   const token = new URLSearchParams(location.hash.slice(1)).get("token");
   if (token === null) return false;
   history.replaceState(null, "", location.pathname + location.search);
-  forgetToken();
+  clearToken();
   sessionStorage.setItem(TOKEN_KEY, token);
   return true;
 }
 
-function take(key: string): string {
+/** Returns and removes a stored value. */
+function consume(key: string): string {
   const text = sessionStorage.getItem(key) ?? "";
   sessionStorage.removeItem(key);
   return text;

@@ -1,34 +1,31 @@
 import { batch, signal } from "@preact/signals";
-import { explain, patientClient } from "./session.ts";
+import { describeError, longTaskClient } from "./session.ts";
 
-/** How many plants have a tag; `undefined` stands for those without. */
-export type Tally = ReadonlyMap<string | undefined, number>;
-
-/** The plants by tag, as far as they are counted. */
-export const tally = signal<Tally>(new Map());
-/** How far the counting is; `failed` with a reason. */
-export const counting = signal<{ status: "counting" | "done" | "failed"; total: number; fault?: string }>({
+/** The number of plants per tag; the key `undefined` is for plants without a tag. */
+export const tagCounts = signal<ReadonlyMap<string | undefined, number>>(new Map());
+/** Progress of the count. */
+export const countProgress = signal<{ status: "counting" | "done" | "failed"; total: number; error?: string }>({
   status: "counting",
   total: 0,
 });
 
-/** Counts all plants, page by page. */
+/** Counts all plants by tag, page by page. */
 export async function countPlants(signal: AbortSignal): Promise<void> {
   const counts = new Map<string | undefined, number>();
   let total = 0;
-  const tellSoFar = (status: "counting" | "done") =>
+  const update = (status: "counting" | "done") =>
     batch(() => {
-      tally.value = new Map(counts);
-      counting.value = { status, total };
+      tagCounts.value = new Map(counts);
+      countProgress.value = { status, total };
     });
-  tellSoFar("counting");
+  update("counting");
   try {
-    for await (const { tag } of patientClient().listPlants({ limit: 5_000, signal })) {
+    for await (const { tag } of longTaskClient().listPlants({ limit: 5_000, signal })) {
       counts.set(tag, (counts.get(tag) ?? 0) + 1);
-      if (++total % 5_000 === 0) tellSoFar("counting");
+      if (++total % 5_000 === 0) update("counting");
     }
-    tellSoFar("done");
+    update("done");
   } catch (error) {
-    if (!signal.aborted) counting.value = { status: "failed", total, fault: explain(error) };
+    if (!signal.aborted) countProgress.value = { status: "failed", total, error: describeError(error) };
   }
 }
