@@ -7,7 +7,7 @@ import { newOwner, startService, temporaryFolder } from "../support/service.ts";
 
 const TIMEOUT_MS = 120_000;
 const COUNT = 100_000;
-/** Requests sent at a time on one connection: with the last one, too few for a turn of the server to be late. */
+/** Requests per pipeline: with the final one, too few for the server to time an event-loop tick and shed load. */
 const BATCH = 18;
 
 const folder = temporaryFolder();
@@ -25,12 +25,12 @@ const anyOf = (characters: string): string => characters.charAt(below(characters
 const word = (characters: string, length: number): string => Array.from({ length }, () => anyOf(characters)).join("");
 const visible = word.bind(undefined, String.fromCharCode(...Array.from({ length: 94 }, (_, n) => 0x21 + n)));
 
-/** The token with the character at a place replaced by what `replace` makes of it. */
-const changed = (token: string, place: number, replace: (character: string) => string): string =>
-  token.slice(0, place) + replace(token.charAt(place)) + token.slice(place + 1);
+/** Replaces the character at an index of a token. */
+const changed = (token: string, index: number, replace: (character: string) => string): string =>
+  token.slice(0, index) + replace(token.charAt(index)) + token.slice(index + 1);
 const otherThan = (character: string): string => anyOf(ALPHABET.replace(character, ""));
 
-/** Ways to be wrong, most of them close to a good token. None can come out good again. */
+/** Ways to derive an invalid token, most of them close to a valid one. None can result in a valid token. */
 const MISTAKES: ((good: string, other: string) => string)[] = [
   () => mintSecret(),
   () => `plt_${word(ALPHABET, 36)}`,
@@ -61,17 +61,17 @@ const MISTAKES: ((good: string, other: string) => string)[] = [
   () => word("\x80\x9f\xa0\xe9\xff", 1 + below(40)),
 ];
 
-/** Sends requests on one connection, many at a time, and resolves with what comes back for all of them. */
+/** Pipelines requests on one connection and resolves with the bytes of all responses. */
 function pipeline(url: string, requests: readonly string[]): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
-  let answers = "";
+  let responses = "";
   socket.setEncoding("latin1");
   socket.on("data", (text: string) => {
-    answers += text;
+    responses += text;
   });
   socket.on("error", reject);
-  socket.on("close", () => resolve(answers));
+  socket.on("close", () => resolve(responses));
   socket.write(requests.join(""), "latin1");
   socket.write("GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n");
   return promise;
@@ -81,9 +81,9 @@ const request = (method: string, path: string, token: string, body = ""): string
   `${method} ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n` +
   `Content-Length: ${body.length}\r\n\r\n${body}`;
 
-describe("a wrong token", () => {
+describe("an invalid token", () => {
   it(
-    "opens nothing and is not in the log, whichever of a hundred thousand",
+    "gets 400 or 401, changes nothing and is not logged (100,000 tokens)",
     async () => {
       const database = `sqlite:${folder.path}/plants.db`;
       const good = await Promise.all([1, 2, 3].map((n) => createToken(database, `owner ${n}`)));
@@ -94,33 +94,33 @@ describe("a wrong token", () => {
       expect((await fetch(`${program.url}/plants`, { method: "POST", headers, body: plant })).status).toBe(200);
       expect((await run(["token", "revoke", revoked, "--database", database])).exitCode).toBe(0);
 
-      const wrong = Array.from({ length: COUNT }, (_, n) => {
+      const invalid = Array.from({ length: COUNT }, (_, n) => {
         const mistake = MISTAKES[n % MISTAKES.length] ?? mintSecret;
         return n % 1_000 === 0 ? revoked : mistake(good[below(3)] ?? "", mintSecret());
       }).filter((token) => !good.slice(1).includes(token));
-      expect(wrong.length).toBeGreaterThan(COUNT - 100);
-      const requests = wrong.map((token, n) => {
+      expect(invalid.length).toBeGreaterThan(COUNT - 100);
+      const requests = invalid.map((token, n) => {
         if (n % 3 === 0) return request("GET", "/plants", token);
         return n % 3 === 1 ? request("POST", "/plants", token, plant) : request("DELETE", "/plants/1", token);
       });
       const statuses = new Map<string, number>();
       for (let start = 0; start < requests.length; start += BATCH) {
-        const answers = await pipeline(program.url, requests.slice(start, start + BATCH));
-        for (const [, status = ""] of answers.matchAll(/HTTP\/1\.1 (\d{3})/g))
+        const responses = await pipeline(program.url, requests.slice(start, start + BATCH));
+        for (const [, status = ""] of responses.matchAll(/HTTP\/1\.1 (\d{3})/g))
           statuses.set(status, (statuses.get(status) ?? 0) + 1);
       }
-      // The request that ends each batch is the only one that is let in.
+      // Only the final request of each batch, to a public route, succeeds.
       const batches = Math.ceil(requests.length / BATCH);
       expect([...statuses.keys()].sort()).toEqual(["200", "400", "401"]);
       expect(statuses.get("200")).toBe(batches);
-      expect((statuses.get("400") ?? 0) + (statuses.get("401") ?? 0)).toBe(wrong.length);
+      expect((statuses.get("400") ?? 0) + (statuses.get("401") ?? 0)).toBe(invalid.length);
       expect(await (await fetch(`${program.url}/plants?fields=id,name`, { headers })).text()).toBe(`[${plant}]`);
 
       await program.stop();
       const lines = program.log();
-      expect(lines.filter(({ status }) => status === 401 || status === 400)).toHaveLength(wrong.length);
+      expect(lines.filter(({ status }) => status === 401 || status === 400)).toHaveLength(invalid.length);
       const words = new Set(lines.flatMap((line) => JSON.stringify(line).split(/[^\w%.=~-]+/)));
-      expect(wrong.filter((token) => token.length >= 8 && words.has(token))).toEqual([]);
+      expect(invalid.filter((token) => token.length >= 8 && words.has(token))).toEqual([]);
       expect(JSON.stringify(lines)).not.toMatch(/plt_/i);
     },
     TIMEOUT_MS,
@@ -143,7 +143,7 @@ describe("an owner's plants", () => {
   for (const [name, { scope, send, status }] of Object.entries(OPERATIONS)) {
     for (const scopes of SCOPE_SETS) {
       const isAllowed = scopes.some((each) => each === scope);
-      it(`are ${isAllowed ? "" : "not "}there to ${name} with [${scopes}], and another owner's never`, async () => {
+      it(`${isAllowed ? "allow" : "reject"} ${name} with the scopes [${scopes}], without effect on other owners`, async () => {
         const owners = [newOwner(), newOwner()];
         const plantsOf = (owner = "") => service.storage.selectPlants(owner, { limit: 9 });
         for (const owner of owners) await service.storage.insertPlant(owner, { id: 1n, name: owner }, undefined);
@@ -162,22 +162,22 @@ describe("an owner's plants", () => {
     }
   }
 
-  it("look to the byte like none at all to another owner", async () => {
+  it("are indistinguishable to the byte from nonexistent ones for other owners", async () => {
     const [mine, theirs] = [await service.token(), await service.token()];
     const bytes = async (method: string, path: string) => {
       const lines = [`${method} ${path} HTTP/1.1`, "Host: x", "Connection: close", "X-Request-Id: same"];
-      const answer = await exchange(service.port, [...lines, `Authorization: Bearer ${mine}`, "\r\n"].join("\r\n"));
-      return answer.replace(/\r\nDate: [^\r]*/i, "");
+      const response = await exchange(service.port, [...lines, `Authorization: Bearer ${mine}`, "\r\n"].join("\r\n"));
+      return response.replace(/\r\nDate: [^\r]*/i, "");
     };
-    const look = async () => [
+    const observe = async () => [
       await bytes("DELETE", "/plants/7"),
       await bytes("GET", "/plants"),
       await bytes("GET", "/plants?after=6&limit=1&fields=id,name,tag"),
       await bytes("HEAD", "/plants?tag=secret"),
     ];
-    const before = await look();
+    const before = await observe();
     expect(before[0]).toStartWith("HTTP/1.1 404 ");
     await api.create(theirs, { id: 7, name: "theirs", tag: "secret" });
-    expect(await look()).toEqual(before);
+    expect(await observe()).toEqual(before);
   });
 });

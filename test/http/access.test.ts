@@ -10,11 +10,11 @@ const JSON_TYPE = { "Content-Type": "application/json" };
 const OPERATIONS: [operation: string, scope: string, method: string, path: string, sending: Sending][] = [
   ["create", "plants:write", "POST", "/plants", { headers: JSON_TYPE, body: '{"id":1,"name":"x"}' }],
   ["list", "plants:read", "GET", "/plants", {}],
-  ["list's head", "plants:read", "HEAD", "/plants", {}],
+  ["list with HEAD", "plants:read", "HEAD", "/plants", {}],
   ["delete", "plants:write", "DELETE", "/plants/5", {}],
 ];
 
-/** What a client sees of a reply, without what differs between any two. */
+/** The parts of a reply that are the same for equal requests. */
 const visible = ({ status, headers, text }: Reply) => {
   const { date: _date, "x-request-id": _requestId, ...rest } = Object.fromEntries(headers);
   return { status, rest, text };
@@ -36,7 +36,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
     setSystemTime();
   });
 
-  describe.each(OPERATIONS)("access to %s", (_operation, scope, method, path, sending) => {
+  describe.each(OPERATIONS)("authorization of %s", (_operation, scope, method, path, sending) => {
     const isHead = method === "HEAD";
     const send = (headers: Record<string, string> = {}) =>
       api.send(method, path, { ...sending, headers: { ...sending.headers, ...headers } });
@@ -46,31 +46,31 @@ describe.each(ENGINES)("on %s", (_, open) => {
       `${CHALLENGE}${more}`,
     ];
 
-    it("is refused with 401 and no error code without a credential", async () => {
+    it("returns 401 without an error code when there is no credential", async () => {
       expect(challengeOf(await send())).toEqual(refusal(40100));
     });
 
     it.each(["Basic YTpi", "Token plt_x", "Digest username=a", "BearerToken x", "Negotiate", ""])(
-      "is refused with 401 and no error code with the credential %p",
+      "returns 401 without an error code for the credential %p",
       async (credential) => {
         expect(challengeOf(await send({ Authorization: credential }))).toEqual(refusal(40100));
       },
     );
 
-    it("is refused with 401 when the token is in the query", async () => {
+    it("returns 401 when the token is in the query", async () => {
       const token = await service.token();
       const query = `?access_token=${token}&token=${token}&authorization=Bearer%20${token}`;
       expect(challengeOf(await api.send(method, path + query, sending))).toEqual(refusal(40100));
     });
 
-    it("is refused with 401 when the token is unknown", async () => {
+    it("returns 401 when the token is unknown", async () => {
       const lookUps = spyOn(service.storage, "selectToken");
       const reply = await send({ Authorization: `Bearer ${mintSecret()}` });
       expect(challengeOf(reply)).toEqual(refusal(40101, ', error="invalid_token"'));
       expect(lookUps).toHaveBeenCalledTimes(1);
     });
 
-    it("is refused with 401 and no look-up when the token is malformed", async () => {
+    it("returns 401 without a database lookup when the token is malformed", async () => {
       const token = await service.token();
       const last = token.endsWith("0") ? "1" : "0";
       const swapped = token.slice(0, 4) + [...token.slice(4, 34)].reverse().join("") + token.slice(34);
@@ -86,7 +86,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
       expect(lookUps).not.toHaveBeenCalled();
     });
 
-    it("is refused with 401 from the moment on at which the token expires", async () => {
+    it("returns 401 from the expiry time of the token", async () => {
       const expiresAt = Date.now() + 3_600_000;
       const Authorization = `Bearer ${await service.token({ expiresAt })}`;
       setSystemTime(new Date(expiresAt - 1));
@@ -95,7 +95,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
       expect(challengeOf(await send({ Authorization }))).toEqual(refusal(40101, ', error="invalid_token"'));
     });
 
-    it("is refused with 401 within a second after the token was revoked", async () => {
+    it("returns 401 within a second after the token is revoked", async () => {
       const token = await service.token();
       const Authorization = `Bearer ${token}`;
       expect((await send({ Authorization })).status).toBeOneOf([200, 204, 404]);
@@ -105,14 +105,14 @@ describe.each(ENGINES)("on %s", (_, open) => {
       expect(challengeOf(await send({ Authorization }))).toEqual(refusal(40101, ', error="invalid_token"'));
     });
 
-    it("is refused with 403 when the token lacks the scope", async () => {
+    it("returns 403 when the token lacks the scope", async () => {
       for (const scopes of [SCOPES.filter((each) => each !== scope), []]) {
         const reply = await send({ Authorization: `Bearer ${await service.token({ scopes })}` });
         expect(challengeOf(reply)).toEqual(refusal(40300, `, error="insufficient_scope", scope="${scope}"`));
       }
     });
 
-    it.each(["Bearer", "bearer", "BEARER", "bEaReR", "Bearer  "])("is given with the scheme %p", async (scheme) => {
+    it.each(["Bearer", "bearer", "BEARER", "bEaReR", "Bearer  "])("accepts the scheme %p", async (scheme) => {
       const owner = newOwner();
       await service.storage.insertPlant(owner, { id: 5n, name: "x" }, undefined);
       const scopes = SCOPES.filter((each) => each === scope);
@@ -121,18 +121,18 @@ describe.each(ENGINES)("on %s", (_, open) => {
     });
   });
 
-  describe("access", () => {
+  describe("authorization", () => {
     it.each<[string, (token: string) => string[]]>([
-      ["the same twice", (token) => [`Bearer ${token}`, `Bearer ${token}`]],
+      ["the same token twice", (token) => [`Bearer ${token}`, `Bearer ${token}`]],
       ["a second scheme after it", (token) => [`Bearer ${token}`, "Basic YTpi"]],
       ["a second scheme before it", (token) => ["Basic YTpi", `Bearer ${token}`]],
       ["an unknown token before it", (token) => [`Bearer ${mintSecret()}`, `Bearer ${token}`]],
       ["a second word", (token) => [`Bearer ${token}`, "x"]],
-      ["an empty one after it", (token) => [`Bearer ${token}`, ""]],
-      ["an empty one before it", (token) => ["", `Bearer ${token}`]],
-      ["both in one line", (token) => [`Bearer ${token}, ${token}`]],
-      ["three", (token) => [`Bearer ${token}`, `Bearer ${token}`, `Bearer ${token}`]],
-    ])("is refused with 400 with two credentials: %s", async (_what, credentials) => {
+      ["an empty header after it", (token) => [`Bearer ${token}`, ""]],
+      ["an empty header before it", (token) => ["", `Bearer ${token}`]],
+      ["two tokens in one header", (token) => [`Bearer ${token}, ${token}`]],
+      ["three headers", (token) => [`Bearer ${token}`, `Bearer ${token}`, `Bearer ${token}`]],
+    ])("returns 400 for more than one credential: %s", async (_what, credentials) => {
       const token = await service.token();
       const lines = credentials(token).map((each) => `Authorization: ${each}`);
       const reply = await api.sendRaw(
@@ -144,15 +144,20 @@ describe.each(ENGINES)("on %s", (_, open) => {
     it.each<[string, string, string, Sending]>([
       ["malformed JSON", "POST", "/plants", { headers: JSON_TYPE, body: "{" }],
       ["an invalid plant", "POST", "/plants", { headers: JSON_TYPE, body: '{"id":"x"}' }],
-      ["another type", "POST", "/plants", { headers: { "Content-Type": "text/plain" }, body: "x" }],
+      ["another content type", "POST", "/plants", { headers: { "Content-Type": "text/plain" }, body: "x" }],
       ["a large body", "POST", "/plants", { headers: JSON_TYPE, body: "x".repeat(100_000) }],
-      ["a bad key", "POST", "/plants", { headers: { ...JSON_TYPE, "Idempotency-Key": "a b" }, body: "{}" }],
-      ["a bad limit", "GET", "/plants?limit=0", {}],
-      ["a parameter twice", "GET", "/plants?tag=a&tag=b", {}],
-      ["a bad cursor", "GET", "/plants?after=x", {}],
-      ["a bad id", "DELETE", "/plants/abc", {}],
-      ["a large id", "DELETE", "/plants/9223372036854775808", {}],
-    ])("comes before %s", async (_fault, method, path, sending) => {
+      [
+        "an invalid idempotency key",
+        "POST",
+        "/plants",
+        { headers: { ...JSON_TYPE, "Idempotency-Key": "a b" }, body: "{}" },
+      ],
+      ["an invalid limit", "GET", "/plants?limit=0", {}],
+      ["a repeated parameter", "GET", "/plants?tag=a&tag=b", {}],
+      ["an invalid cursor", "GET", "/plants?after=x", {}],
+      ["an invalid id", "DELETE", "/plants/abc", {}],
+      ["an id out of range", "DELETE", "/plants/9223372036854775808", {}],
+    ])("is checked before %s", async (_problem, method, path, sending) => {
       const scopes = method === "GET" ? (["plants:write"] as const) : (["plants:read"] as const);
       const scopeless = await service.token({ scopes });
       expect((await api.send(method, path, sending)).error).toBe(40100);
@@ -161,7 +166,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
       expect((await api.send(method, path, { ...sending, token: await service.token() })).status).toBe(400);
     });
 
-    it("tells nothing about a plant without a token", async () => {
+    it("discloses nothing about a plant without a token", async () => {
       const token = await service.token();
       const before = visible(await api.send("DELETE", "/plants/5"));
       await api.create(token, { id: 5, name: "x" });
@@ -169,9 +174,9 @@ describe.each(ENGINES)("on %s", (_, open) => {
       expect(await api.ids(token)).toEqual(["5"]);
     });
 
-    it("never shows that another owner has a plant", async () => {
+    it("never discloses that another owner has a plant", async () => {
       const [mine, theirs] = [await service.token(), await service.token()];
-      const look = async () => [
+      const observe = async () => [
         visible(await api.delete(mine, 5)),
         visible(await api.list(mine)),
         visible(await api.list(mine, "?tag=secret&limit=1&after=4")),
@@ -181,15 +186,15 @@ describe.each(ENGINES)("on %s", (_, open) => {
         visible(await api.delete(mine, 5)),
         visible(await api.delete(mine, 5)),
       ];
-      const before = await look();
+      const before = await observe();
       expect(before.map(({ status }) => status)).toEqual([404, 200, 200, 200, 400, 200, 204, 404]);
       await api.create(theirs, { id: 5, name: "theirs", tag: "secret" }, { "Idempotency-Key": "k" });
       await api.create(theirs, { id: 6, name: "theirs", tag: "secret" });
-      expect(await look()).toEqual(before);
+      expect(await observe()).toEqual(before);
       expect((await api.list(theirs, "?fields=id,tag")).text).toBe('[{"id":5,"tag":"secret"},{"id":6,"tag":"secret"}]');
     });
 
-    it("is the same with every token of an owner", async () => {
+    it("gives all tokens of an owner access to the same plants", async () => {
       const owner = newOwner();
       const [reader, writer] = [
         await service.token({ owner, scopes: ["plants:read"] }),
@@ -201,7 +206,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
       expect(await api.ids(reader)).toEqual([]);
     });
 
-    it("tells owners apart whose names differ only in case, space or form", async () => {
+    it("separates owners whose names differ only in case, white space or Unicode normalization", async () => {
       const base = newOwner();
       const owners = [base, base.toUpperCase(), `${base} `, `${base}\u00e9`, `${base}e\u0301`, `${base}%`];
       const tokens = await Promise.all(owners.map((owner) => service.token({ owner })));

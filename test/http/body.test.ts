@@ -13,7 +13,7 @@ const BODY = '{"id":1,"name":"x"}'.padEnd(65_536);
 const CHUNKS = `${[...BODY].map((byte) => `1\r\n${byte}\r\n`).join("")}0\r\n\r\n`;
 
 describe("a body in chunks of 1 byte", () => {
-  it("is read in large parts", async () => {
+  it("is read in few large parts", async () => {
     const write = spyOn(Object.getPrototypeOf(new Bun.ArrayBufferSink()), "write");
     const wire = await Wire.open(service.url);
     wire.send(

@@ -35,7 +35,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
       ],
       ...["5%2F6", "%FF", "%", "%3", "5%00", "%00", "%D9%A3", "٣", "５", "%25%33%35", "-+5", "1_000", "5n", "*"],
       ...["9223372036854775808", "-9223372036854775809", "99999999999999999999", `1${"0".repeat(2_000)}`],
-    ])("answers 400 when the id is %s", async (id) => {
+    ])("returns 400 when the id is %s", async (id) => {
       const token = await service.token();
       await api.create(token, { id: 5, name: "x" });
       const { error, text } = await api.delete(token, id);
@@ -44,7 +44,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
       expect(await api.ids(token)).toEqual(["5"]);
     });
 
-    it.each(["", "5/", "5/6", "/5"])("answers 404 for the path when the id is %p", async (id) => {
+    it.each(["", "5/", "5/6", "/5"])("returns 404 for an unknown path when the id is %p", async (id) => {
       const token = await service.token();
       await api.create(token, { id: 5, name: "x" });
       expect((await api.delete(token, id)).error).toBe(40401);
@@ -52,7 +52,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
     });
 
     it.each(["0", "6", "-5", "55", "9223372036854775807", "-9223372036854775808"])(
-      "answers 404 when the owner has no plant %s",
+      "returns 404 when the owner has no plant %s",
       async (id) => {
         const token = await service.token();
         await api.create(token, { id: 5, name: "x" });
@@ -63,21 +63,21 @@ describe.each(ENGINES)("on %s", (_, open) => {
       },
     );
 
-    it("answers 404 when the plant belongs to another owner", async () => {
+    it("returns 404 when the plant belongs to another owner", async () => {
       const [mine, theirs] = [await service.token(), await service.token()];
       await api.create(theirs, { id: 5, name: "x" });
       expect((await api.delete(mine, 5)).error).toBe(40400);
       expect(await api.ids(theirs)).toEqual(["5"]);
     });
 
-    it("answers 404 the second time", async () => {
+    it("returns 404 when the plant is already deleted", async () => {
       const token = await service.token();
       await api.create(token, { id: 5, name: "x" });
       expect((await api.delete(token, 5)).status).toBe(204);
       expect((await api.delete(token, 5)).error).toBe(40400);
     });
 
-    it("succeeds for exactly one of many deletes at the same time", async () => {
+    it("succeeds for exactly one of 30 concurrent deletes", async () => {
       const token = await service.token();
       await api.create(token, { id: 5, name: "x" });
       const replies = await Promise.all(Array.from({ length: 30 }, () => api.delete(token, 5)));
@@ -99,7 +99,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
       ["9007199254740993", "9007199254740993"],
       ["9223372036854775807", "9223372036854775807"],
       ["-9223372036854775808", "-9223372036854775808"],
-    ])("deletes by %s the plant %s and no other", async (path, id) => {
+    ])("with the id %s deletes the plant %s and no other", async (path, id) => {
       const token = await service.token();
       const neighbours = [BigInt(id) - 1n, BigInt(id) + 1n]
         .filter((each) => each === BigInt.asIntN(64, each))
@@ -110,14 +110,14 @@ describe.each(ENGINES)("on %s", (_, open) => {
       expect(await api.ids(token)).toEqual(neighbours);
     });
 
-    it("leaves another owner's plant with the same id alone", async () => {
+    it("does not delete another owner's plant with the same id", async () => {
       const [mine, theirs] = [await service.token(), await service.token()];
       for (const token of [mine, theirs]) await api.create(token, { id: 5, name: "x" });
       expect((await api.delete(mine, 5)).status).toBe(204);
       expect(await api.ids(theirs)).toEqual(["5"]);
     });
 
-    it("sets the id free for another plant", async () => {
+    it("makes the id available for another plant", async () => {
       const token = await service.token();
       await api.create(token, { id: 5, name: "old", tag: "old" });
       await api.delete(token, 5);
@@ -125,7 +125,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
       expect((await api.list(token)).body).toEqual([{ name: "new" }]);
     });
 
-    it("passes over a body", async () => {
+    it("ignores a request body", async () => {
       const token = await service.token();
       await api.create(token, { id: 5, name: "x" });
       expect((await api.send("DELETE", "/plants/5", { token, body: "{not json" })).status).toBe(204);

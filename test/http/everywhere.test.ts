@@ -17,8 +17,8 @@ const PATHS: [path: string, allow: string][] = [
 ];
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"];
 
-/** So many plants that differ in their ids alone. */
-const alike = (length: number) => Array.from({ length }, (_, id) => ({ id: BigInt(id), name: "x" }));
+/** Plants that differ only in their ids. */
+const newPlants = (length: number) => Array.from({ length }, (_, id) => ({ id: BigInt(id), name: "x" }));
 
 describe.each(ENGINES)("on %s", (_, open) => {
   let service: Service;
@@ -37,11 +37,11 @@ describe.each(ENGINES)("on %s", (_, open) => {
     api.sendRaw([`${method} ${path} HTTP/1.1`, "Host: x", "Connection: close", ...headers, "\r\n"].join("\r\n"));
 
   describe("every path", () => {
-    const refused = PATHS.flatMap(([path, allow]) =>
+    const disallowed = PATHS.flatMap(([path, allow]) =>
       METHODS.filter((method) => !allow.split(", ").includes(method)).map((method) => [method, path, allow] as const),
     );
 
-    it.each(refused)("answers 405 to %s %s and allows %s", async (method, path, allow) => {
+    it.each(disallowed)("returns 405 for %s %s with Allow: %s", async (method, path, allow) => {
       for (const headers of [[], [`Authorization: Bearer ${await service.token()}`]]) {
         const reply = await raw(method, path, ...headers);
         expect([reply.status, reply.headers.get("allow")]).toEqual([405, allow]);
@@ -52,7 +52,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
     it.each([
       ...["/plant", "/Plants", "/plants/", "/plants/1/2", "//plants", "/plants//1", "/livez/", "/openapi.yaml"],
       ...["/metrics", "/index.php", "/.env", "/%00", "/%FF", "/%", "/..", "/plants/../livez", `/${"x".repeat(5_000)}`],
-    ])("answers 404 when it is %s, whatever the method", async (path) => {
+    ])("returns 404 for %s with any method", async (path) => {
       for (const method of ["GET", "POST", "DELETE", "OPTIONS"]) expect((await raw(method, path)).error).toBe(40401);
       expect((await raw("HEAD", path)).status).toBe(404);
     });
@@ -68,7 +68,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
       "/plants?limit=0",
       "/nope",
       "/plants/5",
-    ])("answers HEAD %s with the head of GET", async (path) => {
+    ])("returns the same headers for HEAD %s as for GET", async (path) => {
       const token = await service.token();
       for (const id of [1, 2]) await api.create(token, { id, name: "x" });
       for (const headers of [[], [`Authorization: Bearer ${token}`]]) {
@@ -89,9 +89,9 @@ describe.each(ENGINES)("on %s", (_, open) => {
       }
     });
 
-    it("answers HEAD for a long list without its body", async () => {
+    it("returns no body for HEAD of a long list", async () => {
       const owner = newOwner();
-      await plantAll(service, owner, alike(2_500));
+      await plantAll(service, owner, newPlants(2_500));
       const reply = await raw("HEAD", "/plants", `Authorization: Bearer ${await service.token({ owner })}`);
       expect([reply.status, reply.text]).toEqual([200, ""]);
     });
@@ -107,7 +107,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
       ["PUT", "/plants", 405],
     ] as const;
 
-    it.each(REQUESTS)("comes back from %s %s (%d) when it is usable", async (method, path, status) => {
+    it.each(REQUESTS)("is returned by %s %s (%d) when it is valid", async (method, path, status) => {
       for (const id of ["a", "!~", "0f8fad5b-d9cb-469f-a165-70867728950e", '"<>{}', "x".repeat(128)]) {
         const token = await service.token();
         await api.create(token, { id: 5, name: "x" });
@@ -117,13 +117,13 @@ describe.each(ENGINES)("on %s", (_, open) => {
       }
     });
 
-    it("comes back from a request without access", async () => {
+    it("is returned by a request that is not authorized", async () => {
       const reply = await api.send("GET", "/plants", { headers: { "X-Request-Id": "mine" } });
       expect([reply.status, reply.headers.get("x-request-id")]).toEqual([401, "mine"]);
     });
 
     it.each([["X-Request-Id: a b"], ["X-Request-Id:"], ["X-Request-Id: é"], [`X-Request-Id: ${"x".repeat(129)}`]])(
-      "is made anew for %p",
+      "is generated for %p",
       async (header) => {
         const reply = await raw("GET", "/livez", header);
         expect(reply.headers.get("x-request-id")).toMatch(/^[\x21-\x7e]{1,128}$/);
@@ -131,18 +131,18 @@ describe.each(ENGINES)("on %s", (_, open) => {
       },
     );
 
-    it("is made anew for two at a time", async () => {
+    it("is generated when the header is repeated", async () => {
       const reply = await raw("GET", "/livez", "X-Request-Id: a", "X-Request-Id: b");
       expect(reply.headers.get("x-request-id")).not.toBeOneOf(["a", "b", "a, b", "a,b"]);
     });
 
-    it("is made anew for each request", async () => {
+    it("is unique for each request when generated", async () => {
       const replies = await Promise.all(Array.from({ length: 100 }, () => api.send("GET", "/livez")));
       expect(new Set(replies.map(({ headers }) => headers.get("x-request-id"))).size).toBe(100);
     });
   });
 
-  describe("a failure of the server", () => {
+  describe("a server error", () => {
     const SECRET = "/var/lib/secret.db is on fire";
     const OPERATIONS = [
       ["POST", "/plants", "insertPlant"],
@@ -162,30 +162,33 @@ describe.each(ENGINES)("on %s", (_, open) => {
       return api.send(method, path, { token, headers: JSON_TYPE, ...body });
     }
 
-    it.each(OPERATIONS)("is a bland 500 to %s %s when %s throws what nobody expects", async (method, path, broken) => {
-      for (const fault of [
-        new Error(SECRET),
-        new AppError("internal", SECRET),
-        new TypeError(SECRET),
-        SECRET,
-        undefined,
-      ]) {
-        const reply = await sendWhile(fault, method, path, broken);
-        expect([reply.error, reply.headers.get("retry-after")]).toEqual([50000, null]);
-        expect(reply.text + JSON.stringify([...reply.headers])).not.toMatch(/secret|fire|Error:|\.ts/);
-        expect(service.responses.at(-1)?.error?.cause).toBe(fault);
-      }
-    });
+    it.each(OPERATIONS)(
+      "is a 500 without details for %s %s when %s throws an unexpected value",
+      async (method, path, broken) => {
+        for (const fault of [
+          new Error(SECRET),
+          new AppError("internal", SECRET),
+          new TypeError(SECRET),
+          SECRET,
+          undefined,
+        ]) {
+          const reply = await sendWhile(fault, method, path, broken);
+          expect([reply.error, reply.headers.get("retry-after")]).toEqual([50000, null]);
+          expect(reply.text + JSON.stringify([...reply.headers])).not.toMatch(/secret|fire|Error:|\.ts/);
+          expect(service.responses.at(-1)?.error?.cause).toBe(fault);
+        }
+      },
+    );
 
-    it.each(OPERATIONS)("is a 503 to %s %s when %s is unavailable", async (method, path, broken) => {
+    it.each(OPERATIONS)("is a 503 for %s %s when %s throws unavailable", async (method, path, broken) => {
       const reply = await sendWhile(new AppError("unavailable", "try again"), method, path, broken);
       expect(reply.error).toBe(50300);
       expect(reply.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
     });
 
-    it("in the middle of a long list breaks the connection", async () => {
+    it("in the middle of a long list aborts the connection", async () => {
       const owner = newOwner();
-      await plantAll(service, owner, alike(2_500));
+      await plantAll(service, owner, newPlants(2_500));
       const token = await service.token({ owner });
       const select = service.storage.selectPlants.bind(service.storage);
       spyOn(service.storage, "selectPlants").mockImplementation((...args) =>
@@ -202,37 +205,37 @@ describe.each(ENGINES)("on %s", (_, open) => {
     });
   });
 
-  it("takes a client that leaves in the middle of a long list for no failure", async () => {
+  it("reports no error when a client disconnects in the middle of a long list", async () => {
     const owner = newOwner();
-    await plantAll(service, owner, alike(1_200));
+    await plantAll(service, owner, newPlants(1_200));
     const token = await service.token({ owner });
     const select = service.storage.selectPlants.bind(service.storage);
-    const { promise: hasLeft, resolve: leave } = Promise.withResolvers<void>();
-    const { promise: isAsked, resolve: ask } = Promise.withResolvers<void>();
-    const { promise: isRead, resolve: read } = Promise.withResolvers<void>();
+    const disconnected = Promise.withResolvers<void>();
+    const reading = Promise.withResolvers<void>();
+    const read = Promise.withResolvers<void>();
     spyOn(service.storage, "selectPlants").mockImplementation(async (...args) => {
       if (args[1].after === undefined) return select(...args);
-      ask();
-      await hasLeft;
-      setImmediate(read);
+      reading.resolve();
+      await disconnected.promise;
+      setImmediate(read.resolve);
       return select(...args);
     });
-    const leaving = new AbortController();
+    const client = new AbortController();
     const headers = { Authorization: `Bearer ${token}` };
-    const answer = await fetch(`${service.url}/plants`, { headers, signal: leaving.signal });
-    await isAsked;
-    leaving.abort();
-    await answer.text().catch(() => {});
-    for (let turn = 0; turn < 100; turn++) await new Promise((resolve) => setImmediate(resolve));
-    leave();
-    await isRead;
-    for (let turn = 0; turn < 10; turn++) await new Promise((resolve) => setImmediate(resolve));
+    const response = await fetch(`${service.url}/plants`, { headers, signal: client.signal });
+    await reading.promise;
+    client.abort();
+    await response.text().catch(() => {});
+    for (let tick = 0; tick < 100; tick++) await new Promise((resolve) => setImmediate(resolve));
+    disconnected.resolve();
+    await read.promise;
+    for (let tick = 0; tick < 10; tick++) await new Promise((resolve) => setImmediate(resolve));
     mock.restore();
     expect(service.responses.at(-1)).toMatchObject({ operation: "listPlants", status: 200, isAborted: false });
   });
 
-  describe("health", () => {
-    it("is live while the database is out of reach, and not ready", async () => {
+  describe("health probes", () => {
+    it("report live but not ready while the database is unavailable", async () => {
       for (const broken of ["ping", "selectPlants", "selectToken"] as const) {
         spyOn(service.storage, broken).mockRejectedValue(new AppError("unavailable", "try again"));
       }
@@ -242,20 +245,20 @@ describe.each(ENGINES)("on %s", (_, open) => {
       expect((await api.send("GET", "/readyz")).status).toBe(200);
     });
 
-    it("touches nothing to be live", async () => {
+    it("do not access the database for liveness", async () => {
       const calls = [spyOn(service.storage, "ping"), spyOn(service.storage, "selectToken")];
       await api.send("GET", "/livez", { token: await service.token() });
       for (const call of calls) expect(call).not.toHaveBeenCalled();
     });
 
-    it("answers HTTP/1.0 without Host", async () => {
+    it("accept HTTP/1.0 without Host", async () => {
       expect(await exchange(service.port, "GET /readyz HTTP/1.0\r\n\r\n")).toMatch(
         /^HTTP\/1\.[01] 200 OK\r\n.*\r\n\r\n./s,
       );
     });
   });
 
-  describe("bytes that are no HTTP request", () => {
+  describe("bytes that are not an HTTP request", () => {
     it.each<[string, string | Uint8Array]>([
       ["a word", "garbage\r\n\r\n"],
       ["binary", Uint8Array.of(0, 1, 2, 255, 13, 10, 13, 10)],
@@ -263,13 +266,13 @@ describe.each(ENGINES)("on %s", (_, open) => {
       ["a header without a colon", "GET /livez HTTP/1.1\r\nHost: x\r\nnonsense\r\n\r\n"],
       ["a header name with a space", "GET /livez HTTP/1.1\r\nHost: x\r\nA b: c\r\n\r\n"],
       ["a negative length", "POST /plants HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n"],
-      ["a length that is no number", "POST /plants HTTP/1.1\r\nHost: x\r\nContent-Length: 1e3\r\n\r\n"],
+      ["a length that is not an integer", "POST /plants HTTP/1.1\r\nHost: x\r\nContent-Length: 1e3\r\n\r\n"],
       ["two lengths", "POST /plants HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nab"],
       [
         "two framings",
         "POST /plants HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
       ],
-    ])("are answered 400 and the line is cut: %s", async (_what, bytes) => {
+    ])("get a 400 and close the connection: %s", async (_what, bytes) => {
       expect(await exchange(service.port, bytes)).toMatch(/^HTTP\/1\.1 400 /);
       expect((await api.send("GET", "/livez")).status).toBe(200);
     });
