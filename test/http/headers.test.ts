@@ -34,8 +34,8 @@ const REQUESTS: [method: string, path: string, sending: Sending, status: number]
   ["GET", "/docs", {}, 200],
 ];
 
-describe("every answer", () => {
-  it("is never taken for another type than it says", async () => {
+describe("every response", () => {
+  it("has X-Content-Type-Options: nosniff, and no HSTS over plain HTTP", async () => {
     const token = await service.token();
     for (const [method, path, sending, status] of REQUESTS) {
       const reply = await api.send(method, path, { token, ...sending });
@@ -50,8 +50,8 @@ const corsHeaders = (headers: Headers) =>
   Object.fromEntries([...headers].filter(([name]) => name.startsWith("access-control-")));
 const hasVary = (headers: Headers) => /(^|, )Origin($|,)/.test(headers.get("vary") ?? "");
 
-describe("a script of another web site", () => {
-  it.each([SHOP, LAB])("may read every answer when its origin is listed: %s", async (origin) => {
+describe("CORS", () => {
+  it.each([SHOP, LAB])("allows the listed origin %s to read every response", async (origin) => {
     const token = await service.token();
     for (const [method, path, sending, status] of REQUESTS) {
       const headers = { ...sending.headers, Origin: origin };
@@ -66,12 +66,12 @@ describe("a script of another web site", () => {
     }
   });
 
-  const STRANGERS = [
+  const OTHER_ORIGINS = [
     ...["https://evil.example", "null", "*", "", "https://shop.example.evil.example", "https://evil.shop.example"],
     ...["http://shop.example", "https://shop.example:8443", "https://shop.example/", "HTTPS://SHOP.EXAMPLE"],
     ...[`${SHOP}, ${LAB}`, `${SHOP} ${LAB}`, "https://shop.exampl", "http://localhost:51730"],
   ];
-  it.each(STRANGERS)("may read nothing when its origin is %p", async (origin) => {
+  it.each(OTHER_ORIGINS)("does not allow the origin %p to read responses", async (origin) => {
     for (const [method, path, sending] of REQUESTS) {
       const { headers } = await api.send(method, path, { ...sending, headers: { ...sending.headers, Origin: origin } });
       expect(corsHeaders(headers)).toEqual({});
@@ -79,7 +79,7 @@ describe("a script of another web site", () => {
     }
   });
 
-  const question = (origin: string, method = "POST") => ({
+  const preflight = (origin: string, method = "POST") => ({
     headers: {
       Origin: origin,
       "Access-Control-Request-Method": method,
@@ -91,8 +91,8 @@ describe("a script of another web site", () => {
     ["/plants", "GET, HEAD, POST"],
     ["/plants/5", "DELETE"],
     ["/openapi.json", "GET, HEAD"],
-  ])("is told beforehand, without a token, what it may send to %s", async (path, methods) => {
-    const reply = await api.send("OPTIONS", path, question(SHOP));
+  ])("responds to a preflight for %s without a token with the methods %s", async (path, methods) => {
+    const reply = await api.send("OPTIONS", path, preflight(SHOP));
     expect([reply.status, reply.text]).toEqual([204, ""]);
     expect(corsHeaders(reply.headers)).toEqual({
       "access-control-allow-origin": SHOP,
@@ -105,8 +105,8 @@ describe("a script of another web site", () => {
     expect(service.responses.at(-1)).toMatchObject({ operation: "preflight", status: 204, error: undefined });
   });
 
-  it.each(STRANGERS)("is told 405 and nothing else when its origin is %p", async (origin) => {
-    const reply = await api.send("OPTIONS", "/plants", question(origin));
+  it.each(OTHER_ORIGINS)("returns 405 without CORS headers for a preflight from the origin %p", async (origin) => {
+    const reply = await api.send("OPTIONS", "/plants", preflight(origin));
     expect([reply.error, reply.headers.get("allow"), corsHeaders(reply.headers)]).toEqual([
       40500,
       "GET, HEAD, POST",
@@ -114,21 +114,21 @@ describe("a script of another web site", () => {
     ]);
   });
 
-  it("is told 404 about a path that is none", async () => {
-    expect((await api.send("OPTIONS", "/nope", question(SHOP))).error).toBe(40401);
+  it("returns 404 for a preflight for an unknown path", async () => {
+    expect((await api.send("OPTIONS", "/nope", preflight(SHOP))).error).toBe(40401);
   });
 
-  it("is never told that it may send cookies", async () => {
+  it("never allows credentials", async () => {
     for (const method of ["OPTIONS", "GET"]) {
-      const { headers } = await api.send(method, "/plants", question(SHOP));
+      const { headers } = await api.send(method, "/plants", preflight(SHOP));
       expect(headers.get("access-control-allow-credentials")).toBeNull();
     }
   });
 
-  it("is told nothing where no origin is listed", async () => {
+  it("is disabled when no origins are configured", async () => {
     for (const origin of [SHOP, LAB, "null"]) {
       for (const method of ["OPTIONS", "GET"]) {
-        const response = await fetch(`${closed.url}/plants`, { method, ...question(origin) });
+        const response = await fetch(`${closed.url}/plants`, { method, ...preflight(origin) });
         expect([response.status, corsHeaders(response.headers)]).toEqual([method === "GET" ? 401 : 405, {}]);
         expect(hasVary(response.headers)).toBe(false);
       }

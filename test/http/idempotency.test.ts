@@ -17,7 +17,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
   const keyed = (key: string) => ({ "Idempotency-Key": key });
 
   describe("POST /plants with an Idempotency-Key", () => {
-    it.each(["a b", "a\tb", "é", "\u0080", "🌱", "k".repeat(256)])("refuses the key %p", async (key) => {
+    it.each(["a b", "a\tb", "é", "\u0080", "🌱", "k".repeat(256)])("rejects the key %p", async (key) => {
       const token = await service.token();
       const value = Buffer.from(key).toString("latin1");
       const reply = await api.create(token, PLANT, keyed(value));
@@ -29,7 +29,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
     it.each([
       ["an empty key", "Idempotency-Key:"],
       ["two keys", "Idempotency-Key: a\r\nIdempotency-Key: b"],
-    ])("refuses %s", async (_what, header) => {
+    ])("rejects %s", async (_what, header) => {
       const token = await service.token();
       const head = `POST /plants HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${token}\r\n${header}`;
       const body = '{"id":1,"name":"x"}';
@@ -41,29 +41,29 @@ describe.each(ENGINES)("on %s", (_, open) => {
     });
 
     it.each<[string, Record<string, string>, Record<string, string>, object]>([
-      ["no key where there was one", keyed("k"), {}, PLANT],
-      ["a key where there was none", {}, keyed("k"), PLANT],
+      ["no key after a create with one", keyed("k"), {}, PLANT],
+      ["a key after a create without one", {}, keyed("k"), PLANT],
       ["another key", keyed("k"), keyed("l"), PLANT],
       ["a key in another case", keyed("k"), keyed("K"), PLANT],
       ["another name", keyed("k"), keyed("k"), { ...PLANT, name: "y" }],
-      ["the name in another form", keyed("k"), keyed("k"), { ...PLANT, name: "x " }],
+      ["a trailing space in the name", keyed("k"), keyed("k"), { ...PLANT, name: "x " }],
       ["another tag", keyed("k"), keyed("k"), { ...PLANT, tag: "u" }],
       ["an empty tag", keyed("k"), keyed("k"), { ...PLANT, tag: "" }],
       ["no tag", keyed("k"), keyed("k"), { id: 1, name: "x" }],
-    ])("refuses a repeat with %s", async (_what, first, second, plant) => {
+    ])("rejects a retry with %s", async (_what, first, second, plant) => {
       const token = await service.token();
       expect((await api.create(token, PLANT, first)).status).toBe(200);
       expect((await api.create(token, plant, second)).error).toBe(40003);
       expect((await api.list(token, "?fields=id,name,tag")).body).toEqual([PLANT]);
     });
 
-    it("refuses a repeat with an empty tag where there was none", async () => {
+    it("rejects a retry with an empty tag after a create without a tag", async () => {
       const token = await service.token();
       await api.create(token, { id: 1, name: "x" }, keyed("k"));
       expect((await api.create(token, { id: 1, name: "x", tag: "" }, keyed("k"))).error).toBe(40003);
     });
 
-    it("refuses the key of a plant that was deleted and made anew with another", async () => {
+    it("rejects an old key after the plant was deleted and created again with another key", async () => {
       const token = await service.token();
       await api.create(token, PLANT, keyed("old"));
       await api.delete(token, 1);
@@ -72,7 +72,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
     });
 
     it.each(["k", "!", "~", "k".repeat(255), '{"a":[1]},;='])(
-      "answers a repeat with the key %p as before",
+      "returns the original response for a retry with the key %p",
       async (key) => {
         const token = await service.token();
         const first = await api.create(token, PLANT, keyed(key));
@@ -82,7 +82,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
       },
     );
 
-    it("makes the plant anew when it was deleted in between", async () => {
+    it("creates the plant again when it was deleted in between", async () => {
       const token = await service.token();
       await api.create(token, PLANT, keyed("k"));
       await api.delete(token, 1);
@@ -90,14 +90,14 @@ describe.each(ENGINES)("on %s", (_, open) => {
       expect(await api.ids(token)).toEqual(["1"]);
     });
 
-    it("answers every one of many repeats at the same time, and makes one plant", async () => {
+    it("returns 200 to 30 concurrent retries and creates one plant", async () => {
       const token = await service.token();
       const replies = await Promise.all(Array.from({ length: 30 }, () => api.create(token, PLANT, keyed("k"))));
       expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
       expect(await api.ids(token)).toEqual(["1"]);
     });
 
-    it("makes two plants when two ids or two owners share a key", async () => {
+    it("creates separate plants when two ids or two owners share a key", async () => {
       const [one, other] = [await service.token(), await service.token()];
       await api.create(one, PLANT, keyed("k"));
       expect((await api.create(one, { ...PLANT, id: 2 }, keyed("k"))).status).toBe(200);

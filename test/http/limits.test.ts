@@ -20,7 +20,7 @@ async function start(server: Partial<AuthorizerOptions>): Promise<{ service: Ser
   return { service, api: await Api.of(service) };
 }
 
-/** Stops the clock that the limits go by; the result moves it on. */
+/** Stops the monotonic clock. The result advances it. */
 function stopClock(): (byMs: number) => void {
   const clock = spyOn(performance, "now");
   let nowMs = 1_000_000;
@@ -30,44 +30,44 @@ function stopClock(): (byMs: number) => void {
   };
 }
 
-const limitOf = ({ status, error, headers }: Reply) => [
+const rateLimitOf = ({ status, error, headers }: Reply) => [
   status,
   error,
   ...["retry-after", "ratelimit", "ratelimit-policy"].map((name) => headers.get(name)),
 ];
 
-describe("invalid tokens of one address", () => {
+describe("the limit on invalid tokens per address", () => {
   const failureQuota = { amount: 3, windowMs: 60_000 };
   const GUESSES = ["", "x", "plt_x", mintSecret(), mintSecret(), "eyJh.e30.x"];
 
-  it("are told 429 beyond the limit, and when to try again", async () => {
-    const pass = stopClock();
+  it("returns 429 with Retry-After when exceeded", async () => {
+    const advance = stopClock();
     const { api } = await start({ failureQuota });
     for (const guess of GUESSES.slice(0, 3)) expect((await api.list(guess)).error).toBe(40101);
-    const refused = (seconds: number) => [
+    const limited = (seconds: number) => [
       ...[429, 42900, String(seconds)],
       ...[`"invalid-tokens";r=0;t=${seconds}`, '"invalid-tokens";q=3;w=60'],
     ];
-    for (const guess of GUESSES) expect(limitOf(await api.list(guess))).toEqual(refused(20));
-    pass(19_500);
-    expect(limitOf(await api.delete(mintSecret(), 1))).toEqual(refused(1));
-    pass(500);
+    for (const guess of GUESSES) expect(rateLimitOf(await api.list(guess))).toEqual(limited(20));
+    advance(19_500);
+    expect(rateLimitOf(await api.delete(mintSecret(), 1))).toEqual(limited(1));
+    advance(500);
     expect((await api.list(mintSecret())).error).toBe(40101);
     expect((await api.list(mintSecret())).error).toBe(42900);
   });
 
-  it("never stand in the way of a good token, known or new, from the same address", async () => {
+  it("never affects valid tokens from the same address, cached or new", async () => {
     const { service, api } = await start({ failureQuota });
-    const known = await service.token();
+    const cached = await service.token();
     for (let round = 0; round < 20; round++) {
       await api.list(mintSecret());
-      expect((await api.list(known)).status).toBe(200);
+      expect((await api.list(cached)).status).toBe(200);
       expect((await api.list(await service.token())).status).toBe(200);
     }
     expect((await api.list(mintSecret())).error).toBe(42900);
   });
 
-  it("are the only failures that count", async () => {
+  it("does not count other errors", async () => {
     const { service, api } = await start({ failureQuota });
     const reader = await service.token({ scopes: ["plants:read"] });
     for (let round = 0; round < 5; round++) {
@@ -79,7 +79,7 @@ describe("invalid tokens of one address", () => {
     expect((await api.list("x")).error).toBe(40101);
   });
 
-  it("are counted for the proxy when none is trusted, whatever X-Forwarded-For says", async () => {
+  it("counts the peer address and ignores X-Forwarded-For when no proxy is trusted", async () => {
     const { api } = await start({ failureQuota });
     const errors: (number | undefined)[] = [];
     for (let n = 1; n <= 4; n++) {
@@ -89,25 +89,25 @@ describe("invalid tokens of one address", () => {
     expect(errors).toEqual([40101, 40101, 40101, 42900]);
   });
 
-  it("are counted for the last address before the trusted proxies", async () => {
+  it("counts the last address in X-Forwarded-For that is not a trusted proxy", async () => {
     const proxies = new BlockList();
     proxies.addAddress("127.0.0.1");
     proxies.addSubnet("10.0.0.0", 8);
     const { api } = await start({ failureQuota: { amount: 1, windowMs: 60_000 }, proxies });
-    const tell = async (forwardedFor: string) =>
+    const errorFor = async (forwardedFor: string) =>
       (await api.send("GET", "/plants", { token: "x", headers: { "X-Forwarded-For": forwardedFor } })).error;
-    expect(await tell("192.0.2.1")).toBe(40101);
+    expect(await errorFor("192.0.2.1")).toBe(40101);
     for (const same of ["192.0.2.1", "192.0.2.99, 192.0.2.1", "10.9.9.9,192.0.2.1,10.1.2.3", "x, 192.0.2.1"])
-      expect([same, await tell(same)]).toEqual([same, 42900]);
+      expect([same, await errorFor(same)]).toEqual([same, 42900]);
     for (const other of ["192.0.2.2", "192.0.2.1, 192.0.2.3", "2001:db8::1", "x", "10.1.2.3", "192.0.2.1, x, 10.0.0.1"])
-      expect([other, await tell(other)]).toEqual([other, 40101]);
-    expect(await tell("2001:db8::ffff:1")).toBe(42900);
-    expect(await tell("2001:db8:0:1::1")).toBe(40101);
+      expect([other, await errorFor(other)]).toEqual([other, 40101]);
+    expect(await errorFor("2001:db8::ffff:1")).toBe(42900);
+    expect(await errorFor("2001:db8:0:1::1")).toBe(40101);
   });
 });
 
 describe("X-Forwarded-For", () => {
-  it("is read from its end up to 32 addresses, however many it has", () => {
+  it("is evaluated from its end for at most 32 addresses", () => {
     const proxies = new BlockList();
     proxies.addSubnet("10.0.0.0", 8);
     const check = spyOn(proxies, "check");
@@ -117,7 +117,7 @@ describe("X-Forwarded-For", () => {
   });
 });
 
-describe("an address", () => {
+describe("networkOf", () => {
   it.each([
     ["192.0.2.1", "192.0.2.1"],
     ["::ffff:192.0.2.1", "192.0.2.1"],
@@ -130,30 +130,30 @@ describe("an address", () => {
     ["::", "0:0:0:0"],
     ["fe80::1%eth0", "fe80:0:0:0"],
     ["64:ff9b::192.0.2.1", "64:ff9b:0:0"],
-  ])("%s is counted as %s", (address, network) => {
+  ])("maps %s to %s", (address, network) => {
     expect(networkOf(address)).toBe(network);
   });
 });
 
-describe("requests of one token", () => {
+describe("the limit on requests per token", () => {
   const requestQuota = { amount: 100, windowMs: 1_000 };
 
-  it("are told 429 beyond the limit, while other tokens of the owner go on", async () => {
-    const pass = stopClock();
+  it("returns 429 when exceeded, without affecting other tokens of the owner", async () => {
+    const advance = stopClock();
     const { service, api } = await start({ requestQuota });
     const owner = newOwner();
     const [greedy, modest] = [await service.token({ owner }), await service.token({ owner })];
     for (let n = 0; n < 100; n++) expect((await api.list(greedy)).status).toBe(200);
-    const refused = [429, 42900, "1", '"requests";r=0;t=1', '"requests";q=100;w=1'];
-    expect(limitOf(await api.list(greedy))).toEqual(refused);
-    expect(limitOf(await api.create(greedy, { id: 1, name: "x" }))).toEqual(refused);
+    const limited = [429, 42900, "1", '"requests";r=0;t=1', '"requests";q=100;w=1'];
+    expect(rateLimitOf(await api.list(greedy))).toEqual(limited);
+    expect(rateLimitOf(await api.create(greedy, { id: 1, name: "x" }))).toEqual(limited);
     expect((await api.list(modest)).text).toBe("[]");
-    pass(10);
+    advance(10);
     expect((await api.list(greedy)).status).toBe(200);
-    expect(limitOf(await api.list(greedy))).toEqual(refused);
+    expect(rateLimitOf(await api.list(greedy))).toEqual(limited);
   });
 
-  it("count also when they fail", async () => {
+  it("counts failed requests", async () => {
     stopClock();
     const { service, api } = await start({ requestQuota: { amount: 2, windowMs: 1_000 } });
     const token = await service.token({ scopes: ["plants:read"] });
@@ -161,40 +161,41 @@ describe("requests of one token", () => {
     expect(errors.map(({ error }) => error)).toEqual([40006, 40300, 42900]);
   });
 
-  it("are not limited on paths that are open to all", async () => {
+  it("does not apply to public routes", async () => {
     const { service, api } = await start({ requestQuota: { amount: 1, windowMs: 1_000 } });
     const token = await service.token();
     for (let n = 0; n < 5; n++) expect((await api.send("GET", "/livez", { token })).status).toBe(200);
   });
 });
 
-describe("a quota", () => {
-  const isTaken = (limiter: RateLimiter, key: string, nowMs: number): boolean => limiter.take(key, nowMs) === undefined;
+describe("RateLimiter", () => {
+  const isAllowed = (limiter: RateLimiter, key: string, nowMs: number): boolean =>
+    limiter.take(key, nowMs) === undefined;
 
   it.each([
     [1, 1_000],
     [7, 1_000],
     [600, 60_000],
     [999, 3_600_000],
-  ])("of %d in %d ms is had at once, and comes back evenly", (amount, windowMs) => {
-    const limiter = new RateLimiter("test", { amount, windowMs }, "no more");
-    const takenAt = (nowMs: number) => {
-      let taken = 0;
-      while (isTaken(limiter, "key", nowMs)) taken++;
-      return taken;
+  ])("allows a burst of %d in %d ms and refills steadily", (amount, windowMs) => {
+    const limiter = new RateLimiter("test", { amount, windowMs }, "limit exceeded");
+    const countAllowedAt = (nowMs: number) => {
+      let allowed = 0;
+      while (isAllowed(limiter, "key", nowMs)) allowed++;
+      return allowed;
     };
-    expect(takenAt(5)).toBe(amount);
+    expect(countAllowedAt(5)).toBe(amount);
     for (let step = 1; step <= amount; step++) {
-      expect(takenAt(5 + ((step - 0.5) * windowMs) / amount)).toBe(0);
-      expect(takenAt(5 + (step * windowMs) / amount)).toBe(1);
+      expect(countAllowedAt(5 + ((step - 0.5) * windowMs) / amount)).toBe(0);
+      expect(countAllowedAt(5 + (step * windowMs) / amount)).toBe(1);
     }
-    expect(takenAt(5 + 10 * windowMs)).toBe(amount);
+    expect(countAllowedAt(5 + 10 * windowMs)).toBe(amount);
   });
 
-  it("is kept for a bounded number of keys", () => {
-    const limiter = new RateLimiter("test", { amount: 1, windowMs: 1_000 }, "no more");
-    expect([isTaken(limiter, "key", 0), isTaken(limiter, "key", 0)]).toEqual([true, false]);
+  it("clears all keys when there are more than 100,000", () => {
+    const limiter = new RateLimiter("test", { amount: 1, windowMs: 1_000 }, "limit exceeded");
+    expect([isAllowed(limiter, "key", 0), isAllowed(limiter, "key", 0)]).toEqual([true, false]);
     for (let n = 0; n < 100_000; n++) limiter.take(`other ${n}`, 0);
-    expect(isTaken(limiter, "key", 0)).toBe(true);
+    expect(isAllowed(limiter, "key", 0)).toBe(true);
   });
 });

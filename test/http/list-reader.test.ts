@@ -6,7 +6,7 @@ import { ListReader, MAX_CHUNK_BYTES } from "../../src/http/list-reader.ts";
 import { ListScheduler } from "../../src/http/list-scheduler.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 
-/** Plants without end, all with this name, and a log of the owners in the order in which their chunks are read. */
+/** Opens endless lists of plants with one name. `owners` records the owner of each chunk in the order of the reads. */
 function startLists(name = "x") {
   const owners: string[] = [];
   const app = new App({
@@ -21,8 +21,8 @@ function startLists(name = "x") {
 
 const idsIn = (chunk: string) => (JSON.parse(`[${chunk}]`) as { id: number }[]).map(({ id }) => id);
 
-describe("lists that are read at the same time", () => {
-  it("read twenty chunks in a row after their first, one list after the other", async () => {
+describe("concurrent lists", () => {
+  it("read 20 consecutive chunks each in rotation, after their first chunk", async () => {
     const { owners, open } = startLists();
     const lists = ["ann", "bob", "eve"];
     await Promise.all(
@@ -35,7 +35,7 @@ describe("lists that are read at the same time", () => {
     expect(owners).toEqual([...lists, ...rounds.flat()]);
   });
 
-  it("queue pages with a limit behind every list, and complete them in the order in which they began", async () => {
+  it("complete pages with a limit in the order in which they began", async () => {
     const { owners, open } = startLists();
     const completed: number[] = [];
     const pages = Array.from({ length: 10 }, async (_, n) => {
@@ -52,7 +52,7 @@ describe("lists that are read at the same time", () => {
 
 describe("the chunks of a list", () => {
   it.each(["x", "\u{1f33f}", "\u0001"])(
-    "are bounded in bytes when names consist of %j, and skip no plant",
+    "are at most 64 KiB when names consist of %j, and contain every plant",
     async (character) => {
       const { open } = startLists(character.repeat(NAME_MAX_LENGTH));
       const reader = open("ann", { fields: ["id", "name"] });
@@ -67,7 +67,7 @@ describe("the chunks of a list", () => {
     },
   );
 
-  it("read no more plants than fit once plants are large", async () => {
+  it("request fewer plants from storage after a chunk was cut", async () => {
     const limits: number[] = [];
     const name = "x".repeat(NAME_MAX_LENGTH);
     const app = new App({
@@ -82,7 +82,7 @@ describe("the chunks of a list", () => {
     expect(Math.max(...limits.slice(1))).toBeLessThan(130);
   });
 
-  it("stop at the limit exactly, wherever a chunk was cut", async () => {
+  it("end exactly at the limit, also when chunks were cut", async () => {
     const { open } = startLists("x".repeat(NAME_MAX_LENGTH));
     for (const limit of [1, 61, 62, 63, 500, 501, 777]) {
       const reader = open("ann", { limit, fields: ["id", "name"] });

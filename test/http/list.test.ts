@@ -77,12 +77,12 @@ describe.each(ENGINES)("on %s", (_, open) => {
           ],
         ],
       }).flatMap(([error, queries]) => queries.map((query) => [error, query] as const)),
-    )("answers %s to ?%s", async (error, query) => {
+    )("returns %s for ?%s", async (error, query) => {
       const reply = await api.list(await service.token(), `?${query}`);
       expect(reply.error).toBe(Number(error));
     });
 
-    it("names the parameter, its limits and the remedy", async () => {
+    it("returns messages that name the parameter and its valid values", async () => {
       const token = await service.token();
       expect((await api.list(token, "?limit=0")).text).toContain("limit must be an integer from 1 to 2147483647");
       const { text } = await api.list(token, "?after=x");
@@ -91,7 +91,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
     });
 
     it.each(["colour=red&colour=blue", "%=1", "%FF=%FF", "x=%ZZ", "Limit=0", "TAG=%FF", "&&=&", "limi=0", "limit[]=0"])(
-      "passes over ?%s",
+      "ignores ?%s",
       async (query) => {
         const token = await service.token();
         await api.create(token, { id: 1, name: "x" });
@@ -101,7 +101,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
   });
 
   describe("GET /plants: order and fields", () => {
-    it("lists nothing for an owner without plants", async () => {
+    it("returns an empty array for an owner without plants", async () => {
       const token = await service.token();
       for (const query of ["", "?limit=1", "?tag=", "?after=0"]) {
         const reply = await api.list(token, query);
@@ -126,14 +126,14 @@ describe.each(ENGINES)("on %s", (_, open) => {
       ["?fields=id,id", [{ id: 1 }, { id: 2 }]],
       ["?fields=id&fields=id", [{ id: 1 }, { id: 2 }]],
       ["?fields=id&limit=5&fields=tag", [{ id: 1, tag: "t" }, { id: 2 }]],
-    ])("shows the fields of %p", async (query, expected) => {
+    ])("returns the fields of %p", async (query, expected) => {
       const token = await service.token();
       await api.create(token, { id: 1, name: "a", tag: "t" });
       await api.create(token, { id: 2, name: "b" });
       expect((await api.list(token, query)).body).toEqual(expected);
     });
 
-    it("reflects every create and delete that was answered", async () => {
+    it("reflects every acknowledged create and delete", async () => {
       const token = await service.token();
       for (let id = 0; id < 30; id++) {
         await api.create(token, { id, name: "x" });
@@ -157,14 +157,14 @@ describe.each(ENGINES)("on %s", (_, open) => {
       ["b", []],
       ["%25FF", ["%FF"]],
       ["é", ["é"]],
-    ])("lists only plants with exactly the tag of tag=%s", async (tag, expected) => {
+    ])("with tag=%s returns only plants with exactly that tag", async (tag, expected) => {
       const token = await service.token();
       await api.create(token, { id: 100, name: "untagged" });
       await Promise.all(TAGS.map((each, id) => api.create(token, { id, name: "x", tag: each })));
       expect((await api.list(token, `?tag=${tag}&fields=tag`)).body).toEqual(expected.map((each) => ({ tag: each })));
     });
 
-    it("goes with after and limit", async () => {
+    it("can be combined with after and limit", async () => {
       const owner = newOwner();
       const insert = (id: number) =>
         service.storage.insertPlant(owner, { id: BigInt(id), name: "x", tag: id % 3 === 0 ? "t" : "u" }, undefined);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { gunzipSync } from "node:zlib";
 import { type Service, startService } from "../support/service.ts";
 
-/** Script and style of the page, compressed; the chart, which comes when it is looked at, aside. */
+/** Maximum compressed size of the page's scripts and styles, without the lazily loaded chart. */
 const MAX_COMPRESSED_BYTES = 60_000;
 
 let service: Service;
@@ -19,14 +19,14 @@ const get = (path: string, headers: Record<string, string> = {}, method = "GET")
   fetch(service.url + path, { method, headers: { "Accept-Encoding": "identity", ...headers } });
 const PAGES = ["/", "/docs", "/docs/docs.js", "/docs/swagger-ui.css", "/icon.svg", "/openapi.json"];
 
-describe("the files of the pages", () => {
-  it("are revalidated, where their names stay the same", async () => {
+describe("page assets", () => {
+  it("are revalidated with an ETag when their names have no hash", async () => {
     for (const path of PAGES) {
       const { headers } = await get(path);
       expect([path, headers.get("cache-control")]).toEqual([path, "no-cache"]);
       const etag = headers.get("etag") ?? "";
-      for (const known of [etag, `W/${etag}`, `"x", ${etag}`, `"x" , W/${etag},"y"`, "*"]) {
-        const again = await get(path, { "If-None-Match": known });
+      for (const ifNoneMatch of [etag, `W/${etag}`, `"x", ${etag}`, `"x" , W/${etag},"y"`, "*"]) {
+        const again = await get(path, { "If-None-Match": ifNoneMatch });
         expect([path, again.status, await again.text(), again.headers.get("etag")]).toEqual([path, 304, "", etag]);
       }
       expect((await get(path, { "If-None-Match": '"x"' })).status).toBe(200);
@@ -34,7 +34,7 @@ describe("the files of the pages", () => {
     }
   });
 
-  it("are kept for ever, where their names change with them", async () => {
+  it("are immutable when their names have a hash", async () => {
     expect(assets.map((path) => path.replace(/^.*\./, "")).sort()).toEqual(["css", "js", "svg"]);
     for (const path of assets) {
       const { status, headers } = await get(path);
@@ -43,23 +43,24 @@ describe("the files of the pages", () => {
     }
   });
 
-  it("come compressed to whoever takes that, each form with a tag of its own", async () => {
+  it("are compressed with gzip when the client accepts it, with an ETag for each encoding", async () => {
     for (const path of [...PAGES, ...assets]) {
       const plain = await get(path);
-      const packed = await fetch(service.url + path, {
+      const compressed = await fetch(service.url + path, {
         headers: { "Accept-Encoding": "br, gzip;q=0.5" },
         decompress: false,
       });
-      expect([packed.headers.get("content-encoding"), packed.headers.get("vary")]).toEqual(["gzip", "Accept-Encoding"]);
-      expect(gunzipSync(await packed.bytes()).equals(await plain.bytes())).toBe(true);
-      expect(packed.headers.get("etag")).not.toBe(plain.headers.get("etag"));
-      for (const accepts of ["identity", "gzip;q=0", "br"]) {
-        expect((await get(path, { "Accept-Encoding": accepts })).headers.get("content-encoding")).toBeNull();
+      const { headers } = compressed;
+      expect([headers.get("content-encoding"), headers.get("vary")]).toEqual(["gzip", "Accept-Encoding"]);
+      expect(gunzipSync(await compressed.bytes()).equals(await plain.bytes())).toBe(true);
+      expect(headers.get("etag")).not.toBe(plain.headers.get("etag"));
+      for (const encoding of ["identity", "gzip;q=0", "br"]) {
+        expect((await get(path, { "Accept-Encoding": encoding })).headers.get("content-encoding")).toBeNull();
       }
     }
   });
 
-  it("may load nothing but one another, run nothing inline, and be framed by nobody", async () => {
+  it("have a policy that allows only local resources, no inline code and no framing", async () => {
     for (const path of [...PAGES, ...assets]) {
       const { headers } = await get(path);
       const policy = headers.get("content-security-policy") ?? "";
@@ -76,18 +77,18 @@ describe("the files of the pages", () => {
     }
   });
 
-  it("answer HEAD like GET, and a name that is no more with 404", async () => {
+  it("return the same headers for HEAD as for GET, and 404 for unknown names", async () => {
     for (const path of assets) {
-      const [got, head] = [await get(path), await get(path, {}, "HEAD")];
-      expect([head.status, head.headers.get("content-length")]).toEqual([200, String((await got.bytes()).length)]);
-      expect(head.headers.get("etag")).toBe(got.headers.get("etag"));
+      const [full, head] = [await get(path), await get(path, {}, "HEAD")];
+      expect([head.status, head.headers.get("content-length")]).toEqual([200, String((await full.bytes()).length)]);
+      expect(head.headers.get("etag")).toBe(full.headers.get("etag"));
     }
     for (const path of ["/assets/index-00000000.js", "/assets/%00", "/assets/constructor"]) {
       expect([path, (await get(path)).status]).toEqual([path, 404]);
     }
   });
 
-  it("are small: script and style together, but for the chart", async () => {
+  it("have less than 60 kB of scripts and styles compressed, without the chart", async () => {
     const seen = new Set<string>();
     const queue = [...assets];
     for (let path = queue.pop(); path !== undefined; path = queue.pop()) {

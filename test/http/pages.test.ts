@@ -20,7 +20,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
   });
   afterAll(() => service.stop());
 
-  /** A token for a new owner of plants with these ids, made in reverse order. */
+  /** Creates plants with these ids in reverse order for a new owner, and returns a token of the owner. */
   async function ownerOf(
     ids: readonly string[],
     plant: { name: string; tag?: string } = { name: "x" },
@@ -33,7 +33,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
     return service.token({ owner });
   }
 
-  /** All pages from one list on, by way of `Link`. */
+  /** Requests a page and all pages that follow it by `Link`. */
   async function follow(token: string, query: string): Promise<Reply[]> {
     const pages: Reply[] = [];
     for (let path: string | undefined = `/plants${query}`; path !== undefined; path = nextOf(pages.at(-1) as Reply)) {
@@ -43,30 +43,33 @@ describe.each(ENGINES)("on %s", (_, open) => {
   }
 
   describe("GET /plants: order, after and limit", () => {
-    it("lists in the order of the ids, exact over all of int64", async () => {
+    it("returns plants in order of their ids, exact over the range of int64", async () => {
       const token = await service.token();
       for (const id of EDGE_IDS.toReversed()) await api.create(token, `{"id":${id},"name":"${id}"}`);
       const reply = await api.list(token, "?fields=id,name");
       expect(reply.text).toBe(`[${EDGE_IDS.map((id) => `{"id":${id},"name":"${id}"}`).join(",")}]`);
     });
 
-    it.each(EDGE_IDS.map((id, index) => [id, index] as const))("lists only greater ids after %s", async (id, index) => {
-      const token = await ownerOf(EDGE_IDS);
-      expect(await api.ids(token, `&after=${id}`)).toEqual(EDGE_IDS.slice(index + 1));
-      expect(await api.ids(token, `&after=${id}&limit=2`)).toEqual(EDGE_IDS.slice(index + 1, index + 3));
-    });
+    it.each(EDGE_IDS.map((id, index) => [id, index] as const))(
+      "returns only greater ids for after=%s",
+      async (id, index) => {
+        const token = await ownerOf(EDGE_IDS);
+        expect(await api.ids(token, `&after=${id}`)).toEqual(EDGE_IDS.slice(index + 1));
+        expect(await api.ids(token, `&after=${id}&limit=2`)).toEqual(EDGE_IDS.slice(index + 1, index + 3));
+      },
+    );
 
     it.each([
       ["-0", "1"],
       ["007", "8"],
       ["-007", "-6"],
       ["%35", "6"],
-    ])("reads after=%s", async (after, first) => {
+    ])("accepts after=%s", async (after, first) => {
       const token = await ownerOf(Array.from({ length: 30 }, (_, i) => String(i - 15)));
       expect((await api.ids(token, `&after=${after}`))[0]).toBe(first);
     });
 
-    it.each([1, 2, 5, 7, 13, 14, 15, 1_000_000, 2_147_483_647])("links %d by %d through all pages", async (limit) => {
+    it.each([1, 2, 5, 7, 13, 14, 15, 1_000_000, 2_147_483_647])("links all pages with limit=%d", async (limit) => {
       const token = await ownerOf(EDGE_IDS);
       const pages = await follow(token, `?fields=id&limit=${limit}`);
       expect(pages.flatMap(idsIn)).toEqual(EDGE_IDS);
@@ -74,7 +77,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
       expect(pages.slice(0, -1).every((page) => idsIn(page).length === limit)).toBe(true);
     });
 
-    it("keeps the other parameters in the link, as they were", async () => {
+    it("keeps the other parameters unchanged in the link", async () => {
       const tag = 'a+b &=#%,"<>é🌱';
       const token = await ownerOf(upTo(5), { name: "x", tag });
       await api.create(token, { id: 3n * 10n, name: "other", tag: "a b" });
@@ -93,7 +96,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
     });
 
     it.each([999, 1_000, 1_001, 2_000, 2_500])(
-      "lists %d plants whole and in order, with and without limit",
+      "returns all of %d plants in order, with and without limit",
       async (count) => {
         const ids = upTo(count);
         const token = await ownerOf(ids);
@@ -113,7 +116,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
       },
     );
 
-    it("ends a page early at 2 MiB and links to the rest", async () => {
+    it("ends a page early at 2 MiB and links to the next one", async () => {
       const ids = upTo(10_000);
       const token = await ownerOf(ids, { name: "n".repeat(1024) });
       const pages = await follow(token, "?limit=10000&fields=id,name");
@@ -123,7 +126,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
       expect(idsIn(await api.list(token, "?fields=id"))).toEqual(ids);
     });
 
-    it("shows each plant that stays exactly once while others come and go", async () => {
+    it("returns each permanent plant exactly once while others are created and deleted", async () => {
       const ids = upTo(4_000);
       const token = await ownerOf(ids, { name: "n".repeat(500) });
       const response = await fetch(`${service.url}/plants?fields=id,name`, {

@@ -9,8 +9,8 @@ function newBudget(pending = 0) {
   return new SendBudget(LIMIT, () => pending);
 }
 
-/** The error code that `work` throws, or `undefined`. */
-function codeOf(work: () => void): unknown {
+/** Returns the error that `work` throws, or `undefined`. */
+function errorOf(work: () => void): unknown {
   try {
     work();
     return undefined;
@@ -19,35 +19,35 @@ function codeOf(work: () => void): unknown {
   }
 }
 
-describe("reserving bytes", () => {
-  it("fails when an owner has used as much as is left for others", () => {
+describe("SendBudget.reserve", () => {
+  it("throws when an owner would use more than remains free", () => {
     const budget = newBudget();
     const first = budget.reserve("ann", LIMIT / 2);
-    expect(codeOf(() => budget.reserve("ann", 1))).toEqual(unavailable);
+    expect(errorOf(() => budget.reserve("ann", 1))).toEqual(unavailable);
     budget.reserve("bob", LIMIT / 4);
-    for (const owner of ["ann", "bob"]) expect(codeOf(() => budget.reserve(owner, 1))).toEqual(unavailable);
+    for (const owner of ["ann", "bob"]) expect(errorOf(() => budget.reserve(owner, 1))).toEqual(unavailable);
     budget.reserve("eve", LIMIT / 8);
     expect(budget.bytes).toBe((LIMIT * 7) / 8);
     first.release();
-    expect(codeOf(() => budget.reserve("bob", 1))).toBeUndefined();
+    expect(errorOf(() => budget.reserve("bob", 1))).toBeUndefined();
   });
 
-  it("counts at least 16 KiB for each response", () => {
+  it("reserves at least 16 KiB", () => {
     const budget = newBudget();
     for (let n = 0; n < 32; n++) budget.reserve("ann", 1);
     expect(budget.bytes).toBe(LIMIT / 2);
-    expect(codeOf(() => budget.reserve("ann", 1))).toEqual(unavailable);
+    expect(errorOf(() => budget.reserve("ann", 1))).toEqual(unavailable);
   });
 
-  it("grows up to the limit and stays as it was beyond it", () => {
+  it("returns a reservation that grows up to the limit and is unchanged when it cannot grow", () => {
     const budget = newBudget();
     const reservation = budget.reserve("ann", 100 * KIB);
     reservation.grow(412 * KIB);
-    expect(codeOf(() => reservation.grow(1))).toEqual(unavailable);
+    expect(errorOf(() => reservation.grow(1))).toEqual(unavailable);
     expect(budget.bytes).toBe(512 * KIB);
   });
 
-  it("returns every byte once, however often it is released or resized afterwards", () => {
+  it("returns a reservation that releases its bytes once, even if it is released again or resized", () => {
     const budget = newBudget();
     const [one, other] = [budget.reserve("ann", 40 * KIB), budget.reserve("ann", 50 * KIB)];
     one.resize(20 * KIB);
@@ -61,7 +61,7 @@ describe("reserving bytes", () => {
   });
 });
 
-describe("a body without a reservation", () => {
+describe("SendBudget.isSmall", () => {
   it.each([
     [0, 64 * KIB, true],
     [0, 64 * KIB + 1, false],
@@ -69,7 +69,7 @@ describe("a body without a reservation", () => {
     [9, 64 * KIB, false],
     [512, KIB, true],
     [513, KIB, false],
-  ])("with %d pending requests and %d bytes: %p", (pending, bytes, expected) => {
+  ])("with %d pending requests and %d bytes is %p", (pending, bytes, expected) => {
     expect(newBudget(pending).isSmall(bytes)).toBe(expected);
   });
 });

@@ -16,7 +16,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
   const WHITE_SPACE = "\t\n\v\f\r \u0085\u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a";
   const WIDE_WHITE_SPACE = "\u2028\u2029\u202f\u205f\u3000";
 
-  async function expectRefused(plant: object): Promise<string> {
+  async function expectRejected(plant: object): Promise<string> {
     const token = await service.token();
     const { error, text } = await api.create(token, JSON.stringify(plant));
     expect(error).toBe(40002);
@@ -44,28 +44,28 @@ describe.each(ENGINES)("on %s", (_, open) => {
       ...[...(WHITE_SPACE + WIDE_WHITE_SPACE)].map(
         (c) => [`only U+${c.charCodeAt(0).toString(16).padStart(4, "0")}`, c] as [string, string],
       ),
-      ["every white space there is", WHITE_SPACE + WIDE_WHITE_SPACE],
+      ["all white space characters", WHITE_SPACE + WIDE_WHITE_SPACE],
       ["1,025 characters", "x".repeat(1025)],
       ["1,025 astral characters", "𝒳".repeat(1025)],
       ["3,000 characters", "x".repeat(3000)],
-    ])("a name that is %s is refused", async (_what, name) => {
-      expect(await expectRefused({ id: 1, name })).toContain("name must");
+    ])("rejects a name: %s", async (_what, name) => {
+      expect(await expectRejected({ id: 1, name })).toContain("name must");
     });
 
     it.each<[string, unknown]>([
       ...invalid,
       ["256 characters", "x".repeat(256)],
       ["256 astral characters", "𝒳".repeat(256)],
-    ])("a tag that is %s is refused", async (_what, tag) => {
-      expect(await expectRefused({ id: 1, name: "x", tag })).toContain("tag must");
+    ])("rejects a tag: %s", async (_what, tag) => {
+      expect(await expectRejected({ id: 1, name: "x", tag })).toContain("tag must");
     });
 
-    it("names every field at fault", async () => {
-      const text = await expectRefused({ id: "1", name: "", tag: null });
+    it("returns a message that names every invalid field", async () => {
+      const text = await expectRejected({ id: "1", name: "", tag: null });
       for (const field of ["id must", "name must", "tag must"]) expect(text).toContain(field);
     });
 
-    const kept: [string, string][] = [
+    const valid: [string, string][] = [
       ["one character", "x"],
       ["padded", " \t x \u3000\n"],
       ["composed", "\u00e9"],
@@ -85,8 +85,8 @@ describe.each(ENGINES)("on %s", (_, open) => {
       ["SQL", "x'); DROP TABLE plants; --"],
     ];
 
-    it.each([...kept, ["1,024 characters", "x".repeat(1024)], ["1,024 astral characters", "𝒳".repeat(1024)]])(
-      "a name is kept exactly: %s",
+    it.each([...valid, ["1,024 characters", "x".repeat(1024)], ["1,024 astral characters", "𝒳".repeat(1024)]])(
+      "stores a name unchanged: %s",
       async (_what, name) => {
         const token = await service.token();
         expect((await api.create(token, { id: 1, name })).body).toEqual({ name });
@@ -95,18 +95,18 @@ describe.each(ENGINES)("on %s", (_, open) => {
     );
 
     it.each([
-      ...kept,
+      ...valid,
       ["empty", ""],
       ["white space", " \u0085\u3000"],
       ["255 characters", "x".repeat(255)],
       ["255 astral characters", "𝒳".repeat(255)],
-    ])("a tag is kept exactly: %s", async (_what, tag) => {
+    ])("stores a tag unchanged: %s", async (_what, tag) => {
       const token = await service.token();
       expect((await api.create(token, { id: 1, name: "x", tag })).body).toEqual({ name: "x", tag });
       expect((await api.list(token, `?tag=${encodeURIComponent(tag)}`)).body).toEqual([{ name: "x", tag }]);
     });
 
-    it("reads escapes", async () => {
+    it("decodes JSON escapes", async () => {
       const reply = await api.create(await service.token(), '{"\\u0069d":1,"name":"\\ud83c\\udf31\\u0041\\/"}');
       expect(reply.body).toEqual({ name: "🌱A/" });
     });

@@ -19,7 +19,7 @@ afterEach(async () => {
 
 const plants = (length: number, name: string) => Array.from({ length }, (_, id) => ({ id: BigInt(id), name }));
 
-/** A service with an owner of 12,000 plants, of which a whole list has 6 MB. */
+/** Starts a service with an owner of 12,000 plants. The complete list has 6 MB. */
 async function startWithPlants(options: Parameters<typeof startService>[0] = {}) {
   const service = await startService(options);
   services.push(service);
@@ -31,7 +31,7 @@ async function startWithPlants(options: Parameters<typeof startService>[0] = {})
   return { service, owner, token, get };
 }
 
-/** Sends a request and reads nothing of the response. */
+/** Sends a request and does not read the response. */
 function stall(port: number, path: string, token = ""): Socket {
   const socket = connect(port, "127.0.0.1");
   socket.pause();
@@ -42,7 +42,7 @@ function stall(port: number, path: string, token = ""): Socket {
 }
 
 describe("a page asset", () => {
-  it("is in memory once, however many clients request it and read nothing", async () => {
+  it("is in memory once while many clients request it without reading", async () => {
     const folder = temporaryFolder();
     const program = await startProgram(["--database", `sqlite:${folder.path}/plants.db`]);
     const path = "/docs/swagger-ui-bundle.js";
@@ -63,8 +63,8 @@ describe("a page asset", () => {
 });
 
 describe("large lists that clients do not read", () => {
-  /** Opens connections that read nothing of a list, until the server refuses one. */
-  async function stallUntilRefused({ service, token }: { service: Service; token: string }, path: string) {
+  /** Opens connections that request a list without reading it, until one gets a 503. */
+  async function stallUntilUnavailable({ service, token }: { service: Service; token: string }, path: string) {
     const stalled: Socket[] = [];
     do {
       stalled.push(stall(service.port, path, token));
@@ -78,21 +78,21 @@ describe("large lists that clients do not read", () => {
   it.each([
     ["/plants", PLANTS],
     ["/plants?limit=3000", 3_000],
-  ])("are refused beyond the budget until clients read or leave, and small ones are not: %s", async (path, length) => {
+  ])("get a 503 while the budget is exhausted, unless they are small: %s", async (path, length) => {
     const running = await startWithPlants({ sendBufferBytes: 16 * MIB });
     const { service, get } = running;
-    const stalled = await stallUntilRefused(running, path);
+    const stalled = await stallUntilUnavailable(running, path);
     expect((await (await get("/plants?limit=2")).json()) as unknown[]).toHaveLength(2);
     for (const socket of stalled) socket.destroy();
     await until(() => service.budget.bytes === 0);
     expect((await (await get(path)).json()) as unknown[]).toHaveLength(length);
   });
 
-  it("do not stop other owners from listing", async () => {
+  it("do not affect other owners", async () => {
     const running = await startWithPlants({ sendBufferBytes: 16 * MIB });
     const other = newOwner();
     await plantAll(running.service, other, plants(2_000, "x"));
-    await stallUntilRefused(running, "/plants?limit=3000");
+    await stallUntilUnavailable(running, "/plants?limit=3000");
     const headers = { Authorization: `Bearer ${await running.service.token({ owner: other })}` };
     const list = await fetch(`${running.service.url}/plants`, { headers });
     expect((await list.json()) as unknown[]).toHaveLength(2_000);
@@ -120,7 +120,7 @@ describe("large lists that clients do not read", () => {
     expect(service.budget.bytes).toBeLessThan(100 * 1024);
   });
 
-  it("give their memory back when the connection is idle for too long", async () => {
+  it("release their memory when the connection times out", async () => {
     const { service, token } = await startWithPlants({ server: { idleTimeoutSeconds: 1 } });
     for (const path of ["/plants", "/plants?limit=4000"]) stall(service.port, path, token);
     await until(() => service.responses.length === 2);
@@ -128,15 +128,15 @@ describe("large lists that clients do not read", () => {
     await until(() => service.budget.bytes === 0);
   });
 
-  it.each(["/plants", "/plants?limit=4000"])("hold nothing after HEAD %s", async (path) => {
+  it.each(["/plants", "/plants?limit=4000"])("release their memory after HEAD %s", async (path) => {
     const { service, get } = await startWithPlants();
     expect((await get(path, "HEAD")).status).toBe(200);
     await until(() => service.budget.bytes === 0);
   });
 });
 
-describe("a list that is being sent when its token ends", () => {
-  /** Starts a list, ends the token before the client reads, adds a plant, and returns what the client then reads. */
+describe("a list in progress", () => {
+  /** Starts a list, ends the token before the client reads, creates a plant, and returns the bytes that the client reads. */
   async function readAfter(
     path: string,
     { expiresAt, end }: { expiresAt?: number; end(service: Service, token: string): unknown },
@@ -158,7 +158,7 @@ describe("a list that is being sent when its token ends", () => {
     return text;
   }
 
-  it.each(["/plants", "/plants?limit=4000"])("breaks off %s when it was revoked", async (path) => {
+  it.each(["/plants", "/plants?limit=4000"])("is aborted when its token is revoked: %s", async (path) => {
     const text = await readAfter(path, {
       async end(service, token) {
         await service.tokens.revoke(token);
@@ -169,7 +169,7 @@ describe("a list that is being sent when its token ends", () => {
     expect(text).not.toContain("created after that");
   });
 
-  it("breaks off when it has expired", async () => {
+  it("is aborted when its token expires", async () => {
     const now = Date.now();
     const clock = spyOn(Date, "now");
     const text = await readAfter("/plants", {
@@ -183,7 +183,7 @@ describe("a list that is being sent when its token ends", () => {
 describe("the limit on requests in progress", () => {
   const request = (url: string, token: string) => fetch(url, { headers: { Authorization: `Bearer ${token}` } });
 
-  it("counts authenticated requests only, and until they are answered", async () => {
+  it("counts only authenticated requests, until their response begins", async () => {
     const held: (() => void)[] = [];
     const isHeld = () => new Promise<Response>((resolve) => held.push(() => resolve(new Response("done"))));
     const route = { method: "GET", handle: isHeld } as const;
