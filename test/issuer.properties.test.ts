@@ -93,7 +93,7 @@ describe("a JWT", () => {
     );
   }, 60_000);
 
-  it("gets 401 when its payload is no JSON object or its dates are no numbers, though its signature is valid", async () => {
+  it("gets 401 when its payload is not an object or its dates are not numbers, though its signature is valid", async () => {
     const header = JSON.stringify({ alg: "ES256", kid: "first" });
     const members = JSON.stringify(claims()).slice(1, -1);
     const payloads = [

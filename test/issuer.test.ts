@@ -30,7 +30,7 @@ const inSeconds = (seconds: number): number => Math.floor(Date.now() / 1_000) + 
 
 describe("a token of the identity provider", () => {
   it.each(["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA"])(
-    "lets its owner in when it is signed with %s",
+    "is accepted when it is signed with %s",
     async (alg) => {
       const other = await newKey(alg, alg);
       provider.keys = [key, other];
@@ -39,7 +39,7 @@ describe("a token of the identity provider", () => {
     },
   );
 
-  it("acts for an owner of its own, whom only a token for that very name shares", async () => {
+  it("acts for an owner with the configured prefix, which only tokens for exactly that name share", async () => {
     const [ann, jwtAnn] = [await service.token({ owner: "ann" }), await service.token({ owner: "jwt:ann" })];
     const token = await provider.token({ sub: "ann" });
     expect((await api.create(token, { id: 7, name: "Iris" })).status).toBe(200);
@@ -48,7 +48,7 @@ describe("a token of the identity provider", () => {
     expect((await api.delete(token, 7)).status).toBe(204);
   });
 
-  it("acts for whom the claim of the settings names", async () => {
+  it("acts for the owner in the configured claim", async () => {
     const issuer = provider.trustedBy({ ownerClaim: "https://example.org/team", ownerPrefix: "" });
     const token = await provider.token({ "https://example.org/team": "garden" });
     expect(await issuer.authenticate(token)).toMatchObject({ owner: "garden" });
@@ -69,12 +69,12 @@ describe("a token of the identity provider", () => {
     [{ scope: undefined, scopes: "plants:read", roles: ["plants:write"] }, 403, 403],
     [{ scope: { toString: 1, valueOf: 1 } as never }, 403, 403],
   ];
-  it.each(SCOPES)("may do what its scopes say: %p", async (claims, read, write) => {
+  it.each(SCOPES)("has only the scopes that its claims contain: %p", async (claims, read, write) => {
     const token = await provider.token(claims);
     expect([(await api.list(token)).status, (await api.create(token, {})).status]).toEqual([read, write]);
   });
 
-  it("may be for others too, and may be as far off as the clocks", async () => {
+  it("is accepted with several audiences, and within the tolerated clock skew", async () => {
     for (const claims of [{ aud: ["shop", "plants"] }, { exp: inSeconds(-5) }, { nbf: inSeconds(5) }])
       expect(await statusOf(await provider.token(claims))).toBe(200);
   });
@@ -82,25 +82,25 @@ describe("a token of the identity provider", () => {
   it.each<[what: string, claims: () => Record<string, unknown>]>([
     ["has expired", () => ({ exp: inSeconds(-15) })],
     ["never expires", () => ({ exp: undefined })],
-    ["expires some time", () => ({ exp: "tomorrow" as never })],
+    ["has an expiry that is not a number", () => ({ exp: "tomorrow" as never })],
     ["is not valid yet", () => ({ nbf: inSeconds(15) })],
-    ["is of another issuer", () => ({ iss: "https://id.example" })],
-    ["is of no issuer", () => ({ iss: undefined })],
-    ["is of several issuers", () => ({ iss: ["https://id.example/"] as never })],
-    ["is for another audience", () => ({ aud: "shop" })],
-    ["is for other audiences", () => ({ aud: ["shop", "plants2", "PLANTS"] })],
-    ["is for no audience", () => ({ aud: undefined })],
-    ["names no owner", () => ({ sub: undefined })],
-    ["names an owner without a name", () => ({ sub: "" })],
-    ["names a number", () => ({ sub: 5 as never })],
-    ["names several owners", () => ({ sub: ["ann"] as never })],
-    ["names an owner with a control character", () => ({ sub: "ann\u0000" })],
-    ["names an owner that is too long", () => ({ sub: "x".repeat(252) })],
-  ])("is refused when it %s", async (_what, claims) => {
+    ["has another issuer", () => ({ iss: "https://id.example" })],
+    ["has no issuer", () => ({ iss: undefined })],
+    ["has several issuers", () => ({ iss: ["https://id.example/"] as never })],
+    ["has another audience", () => ({ aud: "shop" })],
+    ["has several other audiences", () => ({ aud: ["shop", "plants2", "PLANTS"] })],
+    ["has no audience", () => ({ aud: undefined })],
+    ["has no owner", () => ({ sub: undefined })],
+    ["has an empty owner", () => ({ sub: "" })],
+    ["has a number as owner", () => ({ sub: 5 as never })],
+    ["has several owners", () => ({ sub: ["ann"] as never })],
+    ["has an owner with a control character", () => ({ sub: "ann\u0000" })],
+    ["has an owner that is too long", () => ({ sub: "x".repeat(252) })],
+  ])("is rejected when it %s", async (_what, claims) => {
     expect((await api.list(await provider.token(claims()))).error).toBe(40101);
   });
 
-  it("is refused when it is too long to be read", async () => {
+  it("is rejected when it is longer than 8,192 characters", async () => {
     const padded = async (length: number) => provider.token({ padding: "x".repeat(length) });
     const rest = (await padded(0)).length;
     const long = await padded(Math.floor(((8_192 - rest) * 3) / 4) - 3);
@@ -122,7 +122,7 @@ describe("a forged token", () => {
     return texts.map((text) => new TextEncoder().encode(text));
   };
 
-  it("is refused when it is signed in a way that is not asked for, though the provider has that key", async () => {
+  it("is rejected when its algorithm is not accepted, even if the provider publishes the key", async () => {
     const other = await newKey("other", "ML-DSA-44");
     provider.keys = [key, other];
     clock.advance(1_000);
@@ -157,7 +157,7 @@ describe("a forged token", () => {
       },
     ],
     [
-      "is signed with a key of the forger's own, wherever it says that key is",
+      "is signed with the forger's key, with any reference to that key",
       async () => {
         const own = await newKey("first");
         const jwksUrl = provider.jwksUrl;
@@ -173,7 +173,7 @@ describe("a forged token", () => {
       },
     ],
     [
-      "says another algorithm",
+      "names another algorithm",
       async () => {
         const [, payload, signature] = await split();
         return ["ES384", "RS256", "EdDSA", "es256"].map(
@@ -182,7 +182,7 @@ describe("a forged token", () => {
       },
     ],
     [
-      "was changed",
+      "has a changed payload",
       async () => {
         const [header, , signature] = await split();
         const payload = encode({
@@ -196,7 +196,7 @@ describe("a forged token", () => {
       },
     ],
     [
-      "needs what nobody understands",
+      "has an unknown critical header",
       async () => [
         await new SignJWT({ iss: provider.issuer, aud: "plants", sub: "ann", exp: inSeconds(99), scope: "plants:read" })
           .setProtectedHeader({ alg: "ES256", kid: "first", crit: ["exp"], exp: 1 } as never)
@@ -212,7 +212,7 @@ describe("a forged token", () => {
       ],
     ],
     [
-      "lacks a part or has one too many",
+      "has a missing or an additional part",
       async () => {
         const [header, payload, signature] = await split();
         const parts = [`${header}.${payload}`, `${header}..${signature}`, `.${payload}.${signature}`, "..", "."];
@@ -221,21 +221,21 @@ describe("a forged token", () => {
     ],
   ];
 
-  it.each(FORGERIES)("is refused when it %s", async (_what, forge) => {
+  it.each(FORGERIES)("is rejected when it %s", async (_what, forge) => {
     for (const token of await forge()) expect([token, (await api.list(token)).error]).toEqual([token, 40101]);
   });
 
-  it("is refused wherever one character was changed", async () => {
+  it("is rejected when any one character is changed", async () => {
     const token = await provider.token();
     const characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-    for (let place = 0; place < token.length; place++) {
-      const other = characters[(characters.indexOf(token.charAt(place)) + 32) % 64];
-      const forged = token.slice(0, place) + other + token.slice(place + 1);
-      expect([place, await statusOf(forged)]).toEqual([place, 401]);
+    for (let index = 0; index < token.length; index++) {
+      const other = characters[(characters.indexOf(token.charAt(index)) + 32) % 64];
+      const forged = token.slice(0, index) + other + token.slice(index + 1);
+      expect([index, await statusOf(forged)]).toEqual([index, 401]);
     }
   });
 
-  it("is refused when it contains a character outside base64url, anywhere", async () => {
+  it("is rejected when it contains a character outside base64url at any index", async () => {
     const issuer = provider.trustedBy();
     const token = await provider.token();
     expect(await issuer.authenticate(token)).toBeDefined();
@@ -254,14 +254,14 @@ describe("a forged token", () => {
       "\u00e9",
       "\u{1f331}",
     ]) {
-      for (let place = 0; place <= token.length; place++) {
-        const forged = token.slice(0, place) + character + token.slice(place);
-        expect([place, character, await issuer.authenticate(forged)]).toEqual([place, character, undefined]);
+      for (let index = 0; index <= token.length; index++) {
+        const forged = token.slice(0, index) + character + token.slice(index);
+        expect([index, character, await issuer.authenticate(forged)]).toEqual([index, character, undefined]);
       }
     }
   });
 
-  it("is refused when a part has a second encoding: padding or unused bits", async () => {
+  it("is rejected when a part has a non-canonical encoding: padding or unused bits", async () => {
     const issuer = provider.trustedBy();
     const characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     for (const padding of ["", "x", "xx"]) {
@@ -277,8 +277,8 @@ describe("a forged token", () => {
   });
 });
 
-describe("a token that was verified", () => {
-  it("is not verified again for a minute, nor let in once it has expired", async () => {
+describe("a verified token", () => {
+  it("is cached for a minute, but not after it expires", async () => {
     const issuer = provider.trustedBy();
     const verify = spyOn(crypto.subtle, "verify");
     const [short, long] = [await provider.token({ exp: inSeconds(20) }), await provider.token()];
@@ -296,7 +296,7 @@ describe("a token that was verified", () => {
     expect(verify).toHaveBeenCalledTimes(count + 2);
   });
 
-  it("is forgotten when too many are, and verified again", async () => {
+  it("is evicted and verified again when the cache exceeds its limit", async () => {
     const issuer = provider.trustedBy();
     const first = await provider.token();
     await issuer.authenticate(first);
@@ -313,7 +313,7 @@ describe("serve with an identity provider", () => {
   const database = `sqlite:${folder.path}/plants.db`;
   const settings = () => ["--issuer", provider.issuer, "--audience", provider.audience, "--jwks-url", provider.jwksUrl];
 
-  it("lets in both kinds of tokens, and logs neither", async () => {
+  it("accepts both kinds of tokens, and logs neither", async () => {
     const own = await createToken(database, "ann");
     const limit = ["--rate-limit", "3/h", "--log", "requests"];
     const program = await startProgram(["--database", database, ...settings(), ...limit]);
@@ -324,7 +324,7 @@ describe("serve with an identity provider", () => {
     expect([await list(own), await list(one), await list(two), await list(one, `/plants?x=${one}`)]).toEqual([
       200, 200, 200, 200,
     ]);
-    // Tokens of one owner share their quota: they follow each other every few minutes.
+    // Tokens of one owner share a quota, because they are replaced every few minutes.
     expect([await list(two), await list(own), await list(one, `/${one}`)]).toEqual([429, 200, 404]);
     await program.stop();
     const log = JSON.stringify(program.log());
@@ -336,16 +336,13 @@ describe("serve with an identity provider", () => {
     ).toEqual([]);
   });
 
-  it.each(["--issuer", "--audience", "--jwks-url"])(
-    "needs all its settings: without %s it is a mistake",
-    async (flag) => {
-      const all = settings();
-      all.splice(all.indexOf(flag), 2);
-      const { exitCode, stderr } = await run(["serve", "--database", database, ...all]);
-      expect([exitCode, stderr]).toEqual([
-        2,
-        "plantstore: --issuer, --audience and --jwks-url go together: give all three, or none\n",
-      ]);
-    },
-  );
+  it.each(["--issuer", "--audience", "--jwks-url"])("exits with 2 when %s is missing", async (flag) => {
+    const all = settings();
+    all.splice(all.indexOf(flag), 2);
+    const { exitCode, stderr } = await run(["serve", "--database", database, ...all]);
+    expect([exitCode, stderr]).toEqual([
+      2,
+      "plantstore: --issuer, --audience and --jwks-url go together: give all three, or none\n",
+    ]);
+  });
 });

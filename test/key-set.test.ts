@@ -88,7 +88,7 @@ describe("fetching keys", () => {
   const FAULTS: [what: string, fault: Exclude<Provider["fault"], undefined>][] = [
     ["fails", () => new Response("", { status: 500 })],
     ["redirects", (path) => (path === "/keys" ? Response.redirect("/elsewhere") : undefined)],
-    ["returns no JSON", () => new Response("<html>")],
+    ["returns invalid JSON", () => new Response("<html>")],
     ["returns JSON that is not an object", () => new Response("null")],
     ["returns no keys", () => Response.json({ error: "maintenance" })],
     ["returns more than 1 MiB", () => new Response(JSON.stringify(provider.keySet).padEnd(1024 * 1024 + 1))],
@@ -145,7 +145,7 @@ describe("fetching keys", () => {
 });
 
 describe("the response of the provider", () => {
-  it("is read up to 1 MiB, and its connection is closed beyond", async () => {
+  it("is read up to 1 MiB, then the connection is closed", async () => {
     const { promise: closed, resolve: close } = Promise.withResolvers<void>();
     provider.fault = () =>
       new Response(
@@ -169,7 +169,7 @@ describe("the response of the provider", () => {
     expect(error.cause.message).toBe(`${provider.jwksUrl} returned more than 1048576 bytes`);
   });
 
-  it("may have 1 MiB and 100 keys", async () => {
+  it("is accepted with 1 MiB and 100 keys", async () => {
     provider.keys = [key];
     const keys = [...Array(99).fill({ ...stranger.publicJwk, kid: "other" }), key.publicJwk];
     provider.fault = () => new Response(JSON.stringify({ keys }).padEnd(1024 * 1024));
@@ -178,7 +178,7 @@ describe("the response of the provider", () => {
 });
 
 describe("cached keys", () => {
-  it("are used without waiting for the provider, also when they are older than ten minutes", async () => {
+  it("are used without waiting for the provider, even when they are older than ten minutes", async () => {
     provider.keys = [key];
     const issuer = provider.trustedBy();
     await issuer.authenticate(await newToken(key));
@@ -230,7 +230,7 @@ describe("a provider that accepts requests and never responds", () => {
   let service: Service;
   afterEach(() => service.stop());
 
-  it("delays at most 64 requests with unknown keys, refuses the others at once, and affects no others", async () => {
+  it("delays at most 64 requests with unknown keys, rejects further ones at once, and does not affect other requests", async () => {
     provider.keys = [key];
     service = await startService({ issuer: provider.trustedBy() });
     const api = await Api.of(service);

@@ -11,8 +11,8 @@ const root = join(import.meta.dir, "..");
 const read = (path: string) => Bun.file(join(root, path)).text();
 const page = await read("docs/operations.md");
 
-/** Series that Prometheus makes by itself. */
-const OWN_SERIES = ["up"];
+/** Series that Prometheus itself generates. */
+const PROMETHEUS_SERIES = ["up"];
 
 interface Rule {
   readonly alert: string;
@@ -31,19 +31,19 @@ const { groups } = Bun.YAML.parse(await read("deploy/alerts.yaml")) as { groups:
 const rules = groups.flatMap((group) => group.rules);
 const { panels } = JSON.parse(await read("deploy/grafana.json")) as { panels: Panel[] };
 
-/** The first cells of a table's rows, the table being the one under a heading of the page. */
+/** Returns the first cell of each row of the table under a heading of the page. */
 function firstCells(heading: string): string[] {
   const [, section = ""] = new RegExp(`^## ${heading}\n([^]*?)(?=^## |$(?![^]))`, "m").exec(page) ?? [];
   return [...section.matchAll(/^\| `([^`]+)`/gm)].map(([, cell]) => cell ?? "");
 }
 
-/** The series that an expression reads; throws when it is none. */
+/** Returns the series that an expression reads. Throws if it is not valid PromQL. */
 function seriesOf(expression: string): string[] {
   const text = expression.replaceAll("$__rate_interval", "5m").replaceAll("$instance", "a");
   const names: string[] = [];
   parser.parse(text).iterate({
     enter({ type, from, to }: SyntaxNodeRef) {
-      if (type.isError) throw new Error(`no PromQL at "${text.slice(from)}" of ${text}`);
+      if (type.isError) throw new Error(`invalid PromQL at "${text.slice(from)}" of ${text}`);
       if (type.name === "VectorSelector") names.push(/^\w*/.exec(text.slice(from, to))?.[0] ?? "");
     },
   });
@@ -53,21 +53,21 @@ function seriesOf(expression: string): string[] {
 describe.each(DATABASES)("a server on %s", (engine, newDatabase) => {
   let database: TestDatabase;
   let program: Program;
-  let figures: string;
+  let metrics: string;
   beforeAll(async () => {
     database = await newDatabase();
     const token = await createToken(database.url, "ann");
     program = await startProgram(["--database", database.url]);
     for (const id of [1, 2, 3]) {
-      const answer = await fetch(`${program.url}/plants`, {
+      const response = await fetch(`${program.url}/plants`, {
         method: "POST",
         headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
         body: JSON.stringify({ id, name: "Fern" }),
       });
-      expect(answer.status).toBe(200);
+      expect(response.status).toBe(200);
     }
-    // PostgreSQL is asked for its size, and not waited for.
-    figures = await until(
+    // The size of a PostgreSQL database is queried in the background.
+    metrics = await until(
       () => figuresOf(program),
       (text) => text.includes("plantstore_storage_bytes{"),
     );
@@ -78,18 +78,18 @@ describe.each(DATABASES)("a server on %s", (engine, newDatabase) => {
   });
 
   const value = (series: string) => {
-    const line = figures.split("\n").find((each) => each.startsWith(`${series} `));
+    const line = metrics.split("\n").find((each) => each.startsWith(`${series} `));
     return line === undefined ? undefined : Number(line.slice(series.length));
   };
 
-  it("counts the groups of writes, and how long each took to be on disk", () => {
+  it("exports the number, size and commit time of write batches", () => {
     expect(value("plantstore_write_group_size_sum")).toBeGreaterThanOrEqual(3);
     expect(value("plantstore_write_group_size_count")).toBeGreaterThanOrEqual(3);
     expect(value("plantstore_commit_duration_seconds_sum")).toBeGreaterThan(0);
     expect(value("plantstore_writes_waiting")).toBe(0);
   });
 
-  it("tells what the database takes, and what holds it", () => {
+  it("exports the size of the database and its connections", () => {
     expect(value('plantstore_storage_bytes{part="database"}')).toBeGreaterThan(4_096);
     const wal = value('plantstore_storage_bytes{part="wal"}');
     const idle = value('plantstore_database_connections{state="idle"}');
@@ -102,70 +102,67 @@ describe.each(DATABASES)("a server on %s", (engine, newDatabase) => {
     }
   });
 
-  it("counts regular backups from 0 on, so that the first that fails is an increase", () => {
+  it("exports backup counters that start at 0, so that the first failure is an increase", () => {
     expect(value('plantstore_backups_total{outcome="failed"}')).toBe(0);
   });
 
-  it("shows every figure that the page explains, and explains all of its own", () => {
-    const shown = [...figures.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name ?? "");
-    const explained = firstCells("Metrics");
-    expect(explained.filter((name) => !shown.includes(name))).toEqual([]);
-    expect(shown.filter((name) => name.startsWith("plantstore_") && !explained.includes(name))).toEqual([]);
+  it("exports every metric in the documentation, and documents every metric of its own", () => {
+    const exported = [...metrics.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name ?? "");
+    const documented = firstCells("Metrics");
+    expect(documented.filter((name) => !exported.includes(name))).toEqual([]);
+    expect(exported.filter((name) => name.startsWith("plantstore_") && !documented.includes(name))).toEqual([]);
   });
 
   it.each([
     ["alert", rules.map(({ alert, expr }): [string, string] => [alert, expr])],
     ["panel", panels.flatMap(({ title, targets }) => targets.map(({ expr }): [string, string] => [title, expr]))],
-  ])("has every figure that an %s asks for", (_, asked) => {
-    const shown = new Set(
-      [...figures.matchAll(/^# TYPE (\w+) (\w+)/gm)].flatMap(([, name = "", type = ""]) => {
+  ])("exports every metric that the %ss use", (_, queries) => {
+    const exported = new Set(
+      [...metrics.matchAll(/^# TYPE (\w+) (\w+)/gm)].flatMap(([, name = "", type = ""]) => {
         return type === "histogram" ? ["_bucket", "_sum", "_count"].map((end) => name + end) : [name];
       }),
     );
-    expect(asked.length).toBeGreaterThan(10);
-    for (const [name, expr] of asked) {
+    expect(queries.length).toBeGreaterThan(10);
+    for (const [name, expr] of queries) {
       const series = seriesOf(expr);
       expect(`${name}: ${series.length > 0}`).toBe(`${name}: true`);
-      expect(series.filter((each) => !shown.has(each) && !OWN_SERIES.includes(each))).toEqual([]);
+      expect(series.filter((each) => !exported.has(each) && !PROMETHEUS_SERIES.includes(each))).toEqual([]);
     }
   });
 });
 
 describe("the alerts", () => {
-  it("are each explained on the page, with what to do", () => {
+  it("are all documented, in the same order", () => {
     expect(firstCells("Alerts")).toEqual(rules.map(({ alert }) => alert));
   });
 
-  it("say how bad it is, and what it is", () => {
+  it("have a severity and a summary", () => {
     for (const { labels, annotations } of rules) {
       expect(labels.severity).toMatch(/^(?:critical|warning|info)$/);
       expect(annotations.summary).not.toBe("");
     }
   });
 
-  it("are no PromQL when they are not", () => {
-    expect(() => seriesOf("sum by (instance (rate(up[5m]))")).toThrow("no PromQL");
+  it("are parsed by a function that rejects invalid PromQL", () => {
+    expect(() => seriesOf("sum by (instance (rate(up[5m]))")).toThrow("invalid PromQL");
   });
 });
 
 describe("the dashboard", () => {
-  it("gives each panel an id and a place of its own", () => {
-    const taken = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
+  it("has panels with unique ids and without overlap", () => {
+    const cells = panels.flatMap(({ gridPos: { x, y, w, h } }) =>
       Array.from({ length: w * h }, (_, cell) => `${x + (cell % w)},${y + Math.floor(cell / w)}`),
     );
-    expect(new Set(taken).size).toBe(taken.length);
+    expect(new Set(cells).size).toBe(cells.length);
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
   });
 });
 
-describe("the recipes", () => {
-  it.each(["deploy/plantstore.service", "deploy/Containerfile"])(
-    "name only settings that there are: %s",
-    async (path) => {
-      const named = [...(await read(path)).matchAll(/PLANTSTORE_[A-Z_]+/g)].map(([name]) => name);
-      const known: string[] = Object.values(SETTINGS).map(({ variable }) => variable);
-      expect(named.length).toBeGreaterThan(0);
-      expect(named.filter((name) => !known.includes(name))).toEqual([]);
-    },
-  );
+describe("the deployment files", () => {
+  it.each(["deploy/plantstore.service", "deploy/Containerfile"])("use only existing settings: %s", async (path) => {
+    const used = [...(await read(path)).matchAll(/PLANTSTORE_[A-Z_]+/g)].map(([name]) => name);
+    const existing: string[] = Object.values(SETTINGS).map(({ variable }) => variable);
+    expect(used.length).toBeGreaterThan(0);
+    expect(used.filter((name) => !existing.includes(name))).toEqual([]);
+  });
 });

@@ -6,37 +6,37 @@ import { Tokens } from "../src/tokens.ts";
 import { ENGINES } from "./support/engines.ts";
 import { newOwner } from "./support/service.ts";
 
-/** Tokens over a storage that answers each look-up with the next of these. */
-function tokensOver(...answers: (() => Token | undefined)[]) {
-  let lookUps = 0;
-  const selectToken = async () => answers[lookUps++]?.();
-  return { tokens: new Tokens({ selectToken } as unknown as Storage), lookUps: () => lookUps };
+/** Tokens over a storage that returns the next of these results for each lookup. */
+function tokensOver(...results: (() => Token | undefined)[]) {
+  let lookups = 0;
+  const selectToken = async () => results[lookups++]?.();
+  return { tokens: new Tokens({ selectToken } as unknown as Storage), lookups: () => lookups };
 }
 
-describe("authenticating again within a moment", () => {
-  it("asks the database once for a token that is unknown", async () => {
-    const { tokens, lookUps } = tokensOver(() => undefined);
+describe("Tokens.authenticate", () => {
+  it("caches unknown tokens", async () => {
+    const { tokens, lookups } = tokensOver(() => undefined);
     const secret = mintSecret();
     expect(await tokens.authenticate(secret)).toBeUndefined();
     expect(await tokens.authenticate(secret)).toBeUndefined();
-    expect(lookUps()).toBe(1);
+    expect(lookups()).toBe(1);
   });
 
-  it("asks again when the database could not answer", async () => {
+  it("does not cache database errors", async () => {
     const token: Token = { digest: "d", owner: "o", scopes: ["plants:read"], createdAt: 0 };
     const fail = () => {
-      throw new AppError("unavailable", "gone");
+      throw new AppError("unavailable", "down");
     };
     const { tokens } = tokensOver(fail, () => token);
     const secret = mintSecret();
-    await expect(Promise.resolve(tokens.authenticate(secret))).rejects.toThrow("gone");
+    await expect(Promise.resolve(tokens.authenticate(secret))).rejects.toThrow("down");
     expect(await tokens.authenticate(secret)).toEqual(token);
   });
 
-  it("never asks for what cannot be a token", async () => {
-    const { tokens, lookUps } = tokensOver();
+  it("does not look up malformed tokens", async () => {
+    const { tokens, lookups } = tokensOver();
     expect(await tokens.authenticate("plt_nonsense")).toBeUndefined();
-    expect(lookUps()).toBe(0);
+    expect(lookups()).toBe(0);
   });
 });
 
@@ -47,7 +47,7 @@ describe("a flood of unknown tokens", () => {
     mock.restore();
   });
 
-  /** Tokens over a database that knows one secret and, once `hold` is called, does not reply to other look-ups. */
+  /** Tokens over a database with one token. After `hold`, it does not respond to lookups of other tokens. */
   function tokensUnderFlood() {
     const known = mintSecret();
     let held: PromiseWithResolvers<undefined> | undefined;
@@ -67,7 +67,7 @@ describe("a flood of unknown tokens", () => {
     };
   }
 
-  it("waits for at most 1,024 look-ups, and refuses further ones at once", async () => {
+  it("has at most 1,024 pending lookups and rejects further ones at once", async () => {
     const { tokens, hold, digests } = tokensUnderFlood();
     const release = hold();
     const waiting = Array.from({ length: 1_024 }, () => tokens.authenticate(mintSecret()));
@@ -78,7 +78,7 @@ describe("a flood of unknown tokens", () => {
     expect(await tokens.authenticate(mintSecret())).toBeUndefined();
   });
 
-  it("does not stop a token in use from being looked up again", async () => {
+  it("does not delay the lookup of a token in use", async () => {
     const { known, tokens, hold } = tokensUnderFlood();
     expect(await tokens.authenticate(known)).toEqual(KNOWN);
     const release = hold();
@@ -101,9 +101,9 @@ describe("a flood of unknown tokens", () => {
 
 const DAY_MS = 86_400_000;
 
-describe.each(ENGINES)("a clock that jumps, on %s", (_, open) => {
-  /** The tokens of one process, whose clock shows what the test says. */
-  async function withTokens(use: (tokens: Tokens, clock: { now: number }, again: () => Tokens) => Promise<void>) {
+describe.each(ENGINES)("a clock change, on %s", (_, open) => {
+  /** Runs a test with the tokens of one process and its clock. `restart` returns those of a new process. */
+  async function withTokens(use: (tokens: Tokens, clock: { now: number }, restart: () => Tokens) => Promise<void>) {
     const { storage, remove } = await open();
     const clock = { now: Date.now() };
     const newTokens = () => new Tokens(storage, () => clock.now);
@@ -113,7 +113,7 @@ describe.each(ENGINES)("a clock that jumps, on %s", (_, open) => {
   }
   const grant = (expiresAt?: number) => ({ owner: newOwner(), scopes: SCOPES, expiresAt });
 
-  it("does not bring back a token that was seen expired, nor one that expired unseen before it", () =>
+  it("does not revive a token after it was found expired, nor others that expired at the same time", () =>
     withTokens(async (tokens, clock) => {
       const end = clock.now + DAY_MS;
       const [seen, unseen] = [await tokens.create(grant(end)), await tokens.create(grant(end))];
@@ -127,7 +127,7 @@ describe.each(ENGINES)("a clock that jumps, on %s", (_, open) => {
       expect(await tokens.authenticate(seen)).toBeUndefined();
     }));
 
-  it("lets a token in until its end, however often the clock goes back before that", () =>
+  it("does not invalidate a token before it expires", () =>
     withTokens(async (tokens, clock) => {
       const token = await tokens.create(grant(clock.now + DAY_MS));
       for (const jump of [DAY_MS / 2, -DAY_MS, DAY_MS / 4, -365 * DAY_MS]) {
@@ -136,15 +136,15 @@ describe.each(ENGINES)("a clock that jumps, on %s", (_, open) => {
       }
     }));
 
-  it("never brings back a revoked token, in this process or the next", () =>
-    withTokens(async (tokens, clock, again) => {
-      const [endless, ending] = [await tokens.create(grant()), await tokens.create(grant(clock.now + DAY_MS))];
-      for (const token of [endless, ending]) expect(await tokens.revoke(token)).toBe(true);
+  it("never revives a revoked token, in this process or the next", () =>
+    withTokens(async (tokens, clock, restart) => {
+      const [permanent, expiring] = [await tokens.create(grant()), await tokens.create(grant(clock.now + DAY_MS))];
+      for (const token of [permanent, expiring]) expect(await tokens.revoke(token)).toBe(true);
       for (const jump of [-1, -DAY_MS, -10_000 * DAY_MS, 20_000 * DAY_MS]) {
         clock.now += jump;
-        for (const process of [tokens, again()]) {
-          expect(await process.authenticate(endless)).toBeUndefined();
-          expect(await process.authenticate(ending)).toBeUndefined();
+        for (const process of [tokens, restart()]) {
+          expect(await process.authenticate(permanent)).toBeUndefined();
+          expect(await process.authenticate(expiring)).toBeUndefined();
         }
       }
     }));

@@ -37,7 +37,7 @@ afterEach(() => {
 
 type Collector = ReturnType<typeof startCollector>;
 
-/** Takes traces as an OpenTelemetry collector does: OTLP over HTTP, in JSON. */
+/** A minimal OpenTelemetry collector: receives traces by OTLP over HTTP with JSON. */
 function startCollector() {
   const bodies: string[] = [];
   const server = Bun.serve({
@@ -68,8 +68,8 @@ const values = (attributes: Span["attributes"]) =>
 const database = () => `sqlite:${folder.path}/plants.db`;
 const traceparent = (flags: "00" | "01") => ({ traceparent: `00-${TRACE_ID}-${CALLER_ID}-${flags}` });
 
-describe("a server with a collector", () => {
-  it("sends a span of each request, as a part of its caller's trace, and no token", async () => {
+describe("serve with --otlp-endpoint", () => {
+  it("exports a span of each request in the caller's trace, without tokens", async () => {
     const program = await start([
       "--database",
       database(),
@@ -100,10 +100,10 @@ describe("a server with a collector", () => {
     await program.logged(`"traceId":"${TRACE_ID}"`);
   });
 
-  it("sends what waits when it stops, with what failed and why", async () => {
+  it("flushes pending spans at shutdown, with the errors of failed requests", async () => {
     const program = await start(["--database", database(), "--otlp-endpoint", collector.url, "--drain", "0s"]);
-    const answer = await fetch(`${program.url}/plants`);
-    expect(answer.status).toBe(401);
+    const response = await fetch(`${program.url}/plants`);
+    expect(response.status).toBe(401);
     expect(await program.stop()).toBe(0);
     const spans = collector.spans();
     expect(spans).toHaveLength(1);
@@ -115,7 +115,7 @@ describe("a server with a collector", () => {
     expect(program.log().find(({ requestId }) => requestId)).toMatchObject({ traceId: spans[0]?.traceId });
   });
 
-  it("leaves out what its caller, or the ratio, leaves out", async () => {
+  it("follows the caller's sampling decision, or else the ratio", async () => {
     const ratio = ["--otlp-endpoint", collector.url, "--trace-ratio", "0", "--drain", "0s"];
     const program = await start(["--database", database(), ...ratio]);
     await fetch(`${program.url}/livez`);
@@ -125,7 +125,7 @@ describe("a server with a collector", () => {
     expect(collector.spans().map(({ name }) => name)).toEqual(["readyz"]);
   });
 
-  it("takes the endpoint and the name from the standard's variables", async () => {
+  it("reads the endpoint and the service name from the OTEL_* variables", async () => {
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SERVICE_NAME: "greenhouse" };
     const program = await start(["--database", database(), "--drain", "0s"], env);
     await fetch(`${program.url}/livez`);
@@ -133,7 +133,7 @@ describe("a server with a collector", () => {
     expect(collector.resources()[0]).toMatchObject({ "service.name": "greenhouse" });
   });
 
-  it("answers all the same when nobody listens there, and says so in its log", async () => {
+  it("keeps serving when the collector is unreachable, and logs it", async () => {
     collector.stop();
     const program = await start(["--database", database(), "--otlp-endpoint", collector.url, "--drain", "0s"]);
     expect((await fetch(`${program.url}/livez`)).status).toBe(200);
@@ -143,8 +143,8 @@ describe("a server with a collector", () => {
   });
 });
 
-describe("a server without one", () => {
-  it("answers a caller that traces", async () => {
+describe("serve without --otlp-endpoint", () => {
+  it("ignores the caller's trace context", async () => {
     const program = await start(["--database", database()]);
     expect((await fetch(`${program.url}/livez`, { headers: traceparent("01") })).status).toBe(200);
     expect(collector.bodies).toEqual([]);
