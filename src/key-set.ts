@@ -23,7 +23,7 @@ const MAX_STALE_MS = 86_400_000;
 /** Maximum number of requests that wait for a fetch. */
 const MAX_WAITING = 64;
 
-/** Created once, so that a flood of unknown keys does not pay for stack traces. */
+/** Created once, because creating stack traces is too slow during a flood of unknown keys. */
 const TOO_MANY_WAITING = new AppError(
   "unavailable",
   "too many requests are waiting for the identity provider's keys: try again",

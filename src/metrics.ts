@@ -105,7 +105,7 @@ export class Metrics {
     this.#commits.observe(durationMs / 1_000);
   }
 
-  /** Counts a scheduled backup, unless it was only found. `timeMs` is its time in epoch milliseconds. */
+  /** Records a scheduled backup. `timeMs` is when the newest one was made; `found` sets only that time. */
   recordBackup(outcome: "made" | "failed" | "found", timeMs?: number): void {
     if (outcome !== "found") this.#backups.inc({ outcome });
     if (timeMs !== undefined) this.#newestBackup.set(timeMs / 1_000);

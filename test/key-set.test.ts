@@ -217,8 +217,8 @@ describe("cached keys", () => {
     expect(await issuer.authenticate(await newToken(old))).toBeDefined();
     expect(provider.asked).toBe(before);
     clock.advance(10_001);
-    const isRefused = async () => (await issuer.authenticate(await newToken(old))) === undefined;
-    await until(isRefused);
+    const isRejected = async () => (await issuer.authenticate(await newToken(old))) === undefined;
+    await until(isRejected);
     expect(provider.asked).toBe(before + 1);
     setSystemTime(new Date(Date.now() + 60_000));
     expect(await issuer.authenticate(first)).toBeUndefined();
@@ -260,8 +260,8 @@ describe("a provider that accepts requests and never responds", () => {
     }
     // The provider has not responded yet.
     expect(provider.asked).toBe(before + 1);
-    const refused = replies.map(({ status, headers }) => [status, headers.get("retry-after")]);
-    expect(refused).toEqual(Array(4 * BATCH - 64).fill([503, "1"]));
+    const rejected = replies.map(({ status, headers }) => [status, headers.get("retry-after")]);
+    expect(rejected).toEqual(Array(4 * BATCH - 64).fill([503, "1"]));
 
     hung.resolve(Response.json(provider.keySet));
     await Promise.all(pending);

@@ -15,7 +15,7 @@ const SECOND_CREDENTIAL = /^\s*,|^bearer\b.*,(?:\s|$)|,\s*[\w!#$%&'*.^`|~+-]+ +[
 
 // These errors are created once and returned instead of thrown. Creating, throwing and catching one for each request
 // would be a tenth of the cost of rejecting an invalid token (measured 2026-11).
-const NO_TOKEN = new HttpError("unauthenticated", "send a token: Authorization: Bearer plt_...", {
+const NO_TOKEN = new HttpError("unauthenticated", "a bearer token is required: send Authorization: Bearer plt_...", {
   "WWW-Authenticate": CHALLENGE,
 });
 const INVALID_TOKEN = challenge(
@@ -66,11 +66,10 @@ export class Authorizer {
     this.#authenticator = options.authenticator;
     this.#proxies = options.proxies;
     this.#requests =
-      options.requestQuota &&
-      new RateLimiter("requests", options.requestQuota, "this token has made too many requests");
+      options.requestQuota && new RateLimiter("requests", options.requestQuota, "too many requests with this token");
     this.#failures =
       options.failureQuota &&
-      new RateLimiter("invalid-tokens", options.failureQuota, "too many invalid tokens came from your address");
+      new RateLimiter("invalid-tokens", options.failureQuota, "too many invalid tokens from your address");
     this.#peerAddress = peerAddress;
   }
 

@@ -41,7 +41,7 @@ export function streamList(call: Call, budget: SendBudget, reader: ListReader, f
 export async function sendPage(call: Call, budget: SendBudget, reader: ListReader, first: string): Promise<Response> {
   const parts = [Buffer.from(`[${first}`)];
   let length = (parts[0] as Buffer).length;
-  // The reservation precedes the reads, so that a rejected page costs no more of them.
+  // Reserves before reading the rest, so that a page rejected here causes no further reads.
   const expected = Math.min(MAX_PAGE_BYTES, length * (1 + reader.remaining / reader.count));
   const reservation = budget.reserve(call.owner, Math.ceil(expected));
   try {

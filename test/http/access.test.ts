@@ -40,33 +40,33 @@ describe.each(ENGINES)("on %s", (_, open) => {
     const isHead = method === "HEAD";
     const send = (headers: Record<string, string> = {}) =>
       api.send(method, path, { ...sending, headers: { ...sending.headers, ...headers } });
-    const refusal = (error: number, more = "") => [
+    const rejection = (error: number, more = "") => [
       Math.floor(error / 100),
       isHead ? undefined : error,
       `${CHALLENGE}${more}`,
     ];
 
     it("returns 401 without an error code when there is no credential", async () => {
-      expect(challengeOf(await send())).toEqual(refusal(40100));
+      expect(challengeOf(await send())).toEqual(rejection(40100));
     });
 
     it.each(["Basic YTpi", "Token plt_x", "Digest username=a", "BearerToken x", "Negotiate", ""])(
       "returns 401 without an error code for the credential %p",
       async (credential) => {
-        expect(challengeOf(await send({ Authorization: credential }))).toEqual(refusal(40100));
+        expect(challengeOf(await send({ Authorization: credential }))).toEqual(rejection(40100));
       },
     );
 
     it("returns 401 when the token is in the query", async () => {
       const token = await service.token();
       const query = `?access_token=${token}&token=${token}&authorization=Bearer%20${token}`;
-      expect(challengeOf(await api.send(method, path + query, sending))).toEqual(refusal(40100));
+      expect(challengeOf(await api.send(method, path + query, sending))).toEqual(rejection(40100));
     });
 
     it("returns 401 when the token is unknown", async () => {
       const lookUps = spyOn(service.storage, "selectToken");
       const reply = await send({ Authorization: `Bearer ${mintSecret()}` });
-      expect(challengeOf(reply)).toEqual(refusal(40101, ', error="invalid_token"'));
+      expect(challengeOf(reply)).toEqual(rejection(40101, ', error="invalid_token"'));
       expect(lookUps).toHaveBeenCalledTimes(1);
     });
 
@@ -81,7 +81,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
         ...[`${token} ${token}`, `"${token}"`, `${token},${token}`, `plt-${token.slice(4)}`],
       ]) {
         const reply = await send({ Authorization: `Bearer ${secret}` });
-        expect(challengeOf(reply)).toEqual(refusal(40101, ', error="invalid_token"'));
+        expect(challengeOf(reply)).toEqual(rejection(40101, ', error="invalid_token"'));
       }
       expect(lookUps).not.toHaveBeenCalled();
     });
@@ -92,7 +92,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
       setSystemTime(new Date(expiresAt - 1));
       expect((await send({ Authorization })).status).toBeOneOf([200, 204, 404]);
       setSystemTime(new Date(expiresAt));
-      expect(challengeOf(await send({ Authorization }))).toEqual(refusal(40101, ', error="invalid_token"'));
+      expect(challengeOf(await send({ Authorization }))).toEqual(rejection(40101, ', error="invalid_token"'));
     });
 
     it("returns 401 within a second after the token is revoked", async () => {
@@ -102,13 +102,13 @@ describe.each(ENGINES)("on %s", (_, open) => {
       await service.tokens.revoke(token);
       const revokedAtMs = performance.now();
       spyOn(performance, "now").mockReturnValue(revokedAtMs + 1_000);
-      expect(challengeOf(await send({ Authorization }))).toEqual(refusal(40101, ', error="invalid_token"'));
+      expect(challengeOf(await send({ Authorization }))).toEqual(rejection(40101, ', error="invalid_token"'));
     });
 
     it("returns 403 when the token lacks the scope", async () => {
       for (const scopes of [SCOPES.filter((each) => each !== scope), []]) {
         const reply = await send({ Authorization: `Bearer ${await service.token({ scopes })}` });
-        expect(challengeOf(reply)).toEqual(refusal(40300, `, error="insufficient_scope", scope="${scope}"`));
+        expect(challengeOf(reply)).toEqual(rejection(40300, `, error="insufficient_scope", scope="${scope}"`));
       }
     });
 
