@@ -4,7 +4,7 @@ import type { SyntaxNodeRef } from "@lezer/common";
 import { parser } from "@prometheus-io/lezer-promql";
 import { SETTINGS } from "../src/config.ts";
 import { DATABASES, type TestDatabase } from "./support/engines.ts";
-import { createToken, figuresOf, type Program, startProgram } from "./support/program.ts";
+import { createToken, fetchMetrics, type Program, startProgram } from "./support/program.ts";
 import { until } from "./support/until.ts";
 
 const root = join(import.meta.dir, "..");
@@ -68,7 +68,7 @@ describe.each(DATABASES)("a server on %s", (engine, newDatabase) => {
     }
     // The size of a PostgreSQL database is queried in the background.
     metrics = await until(
-      () => figuresOf(program),
+      () => fetchMetrics(program),
       (text) => text.includes("plantstore_storage_bytes{"),
     );
   });

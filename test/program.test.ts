@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from "bun:test";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { commandLine, createToken, figuresOf, type Program, run, track } from "./support/program.ts";
+import { commandLine, createToken, fetchMetrics, type Program, run, track } from "./support/program.ts";
 import { temporaryFolder } from "./support/service.ts";
 import { startPrograms } from "./support/started.ts";
 import { until } from "./support/until.ts";
@@ -44,7 +44,7 @@ async function beginCreate(program: Pick<Program, "url" | "adminUrl">, token: st
   const body = '{"id": 7, "name": "Half a letter, then the rest"}';
   const socket = openSocket(program.url, createHead(token, `Content-Length: ${body.length}`) + body.slice(0, 20));
   await until(
-    () => figuresOf(program),
+    () => fetchMetrics(program),
     (text) => text.includes("plantstore_http_requests_pending 1"),
   );
   return {

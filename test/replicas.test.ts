@@ -3,7 +3,7 @@ import { Balancer } from "./support/balancer.ts";
 import { Connection } from "./support/connection.ts";
 import { Ledger } from "./support/ledger.ts";
 import { newPostgresDatabase, type PostgresDatabase } from "./support/postgres.ts";
-import { createToken, figuresOf, type Program, startProgram } from "./support/program.ts";
+import { createToken, fetchMetrics, type Program, startProgram } from "./support/program.ts";
 import { until } from "./support/until.ts";
 
 const ROUNDS = Number(process.env["PLANTSTORE_RESTART_ROUNDS"] || 2);
@@ -128,7 +128,7 @@ describe("a server that drains", () => {
       const list = connection.send({ method: "GET", path: "/plants?fields=id,name", headers });
       connection.pause();
       await until(
-        () => figuresOf(program),
+        () => fetchMetrics(program),
         (text) => text.includes("plantstore_http_requests_pending 1"),
       );
       program.process.kill("SIGTERM");

@@ -2,7 +2,7 @@ import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, it, setDefaultTimeout } from "bun:test";
 import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createToken, figuresOf, type Program, run } from "./support/program.ts";
+import { createToken, fetchMetrics, type Program, run } from "./support/program.ts";
 import { temporaryFolder } from "./support/service.ts";
 import { startPrograms } from "./support/started.ts";
 
@@ -45,7 +45,7 @@ describe("serve --backup-dir", () => {
     expect(line).toMatchObject({ level: "error", err: { message: expect.stringContaining(backups) } });
     const headers = { Authorization: `Bearer ${token}` };
     expect((await fetch(`${program.url}/plants`, { headers })).status).toBe(200);
-    expect(await figuresOf(program)).toMatch(/^plantstore_backups_total\{outcome="failed"\} [1-9]/m);
+    expect(await fetchMetrics(program)).toMatch(/^plantstore_backups_total\{outcome="failed"\} [1-9]/m);
     rmSync(backups);
     await logged(program, "backup completed");
     expect(readdirSync(backups).length).toBeGreaterThan(0);
@@ -69,7 +69,7 @@ describe("serve --backup-dir", () => {
     expect(line).toMatchObject({ level: "info", file: join(backups, name) });
     expect([statSync(backups).mode & 0o777, statSync(join(backups, name)).mode & 0o777]).toEqual([0o700, 0o600]);
     expect((await run(["check", "--database", `sqlite:${join(backups, name)}`])).exitCode).toBe(0);
-    const text = await figuresOf(program);
+    const text = await fetchMetrics(program);
     expect(text).toMatch(/^plantstore_backups_total\{outcome="made"\} 1$/m);
     const seconds = Number(/^plantstore_newest_backup_timestamp_seconds (\S+)$/m.exec(text)?.[1]);
     expect(nameAt(seconds * 1_000)).toBe(name);
@@ -104,7 +104,9 @@ describe("serve --backup-dir", () => {
     const recent = nameAt(dueMs - 20 * 86_400_000);
     writeFileSync(join(backups, recent), "");
     const program = await launch();
-    const seconds = Number(/^plantstore_newest_backup_timestamp_seconds (\S+)$/m.exec(await figuresOf(program))?.[1]);
+    const seconds = Number(
+      /^plantstore_newest_backup_timestamp_seconds (\S+)$/m.exec(await fetchMetrics(program))?.[1],
+    );
     expect(nameAt(seconds * 1_000)).toBe(recent);
     const [line] = await logged(program, "backup completed");
     expect(String(line?.["file"]) >= join(backups, nameAt(dueMs - 1_000))).toBe(true);
@@ -145,6 +147,6 @@ describe("serve --backup-dir", () => {
   it("makes no backups by default", async () => {
     const path = join(folder.path, "no-backups.db");
     const program = await startProgram(["--database", `sqlite:${path}`]);
-    expect(await figuresOf(program)).not.toMatch(/^plantstore_backups_total\{.*\} [1-9]/m);
+    expect(await fetchMetrics(program)).not.toMatch(/^plantstore_backups_total\{.*\} [1-9]/m);
   });
 });

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { CertificateFiles } from "../src/cli/certificate.ts";
 import { Listener } from "../src/http/listener.ts";
 import { makeCertificate, nameShownBy, openTls, type TestCertificate, withEcKey } from "./support/certificates.ts";
-import { createToken, figuresOf, type Program, run } from "./support/program.ts";
+import { createToken, fetchMetrics, type Program, run } from "./support/program.ts";
 import { temporaryFolder } from "./support/service.ts";
 import { startPrograms } from "./support/started.ts";
 import { until } from "./support/until.ts";
@@ -175,14 +175,14 @@ describe("a server with a certificate", () => {
         `POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 9)}`,
       );
       await until(
-        () => figuresOf(program),
+        () => fetchMetrics(program),
         (text) => text.includes("plantstore_http_requests_pending 1"),
       );
       writeFileSync(files.cert, second.cert);
       writeFileSync(files.key, second.key);
       await program.logged("certificate replaced");
       expect(await nameShownBy(program)).toBe("second");
-      expect(await figuresOf(program)).toContain("plantstore_http_requests_pending 1");
+      expect(await fetchMetrics(program)).toContain("plantstore_http_requests_pending 1");
       const answer = new Promise<string>((resolve) => socket.once("data", (chunk) => resolve(String(chunk))));
       socket.write(body.slice(9));
       expect(await answer).toStartWith("HTTP/1.1 200 OK\r\n");

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { makeCertificate, nameShownBy } from "./support/certificates.ts";
 import { newPostgresDatabase, type PostgresDatabase } from "./support/postgres.ts";
-import { createToken, figuresOf, type Program, run, track } from "./support/program.ts";
+import { createToken, fetchMetrics, type Program, run, track } from "./support/program.ts";
 import { temporaryFolder } from "./support/service.ts";
 import { startPrograms } from "./support/started.ts";
 import { until } from "./support/until.ts";
@@ -40,7 +40,7 @@ const ask = (program: Program, path = "/livez"): Promise<number> =>
 
 /** How many requests to `/livez` each worker has answered, by its number. */
 async function answered(program: Program): Promise<Map<number, number>> {
-  const text = await figuresOf(program);
+  const text = await fetchMetrics(program);
   const counts = text.matchAll(
     /^plantstore_http_request_duration_seconds_count\{operation="livez",.*worker="(\d+)"\} (\d+)$/gm,
   );
@@ -117,7 +117,7 @@ describe("several workers", () => {
         ({ size }) => size === 3,
       );
       expect([...counts.values()].reduce((sum, count) => sum + count)).toBe(sent);
-      const text = await figuresOf(program);
+      const text = await fetchMetrics(program);
       for (const name of ["process_start_time_seconds", "plantstore_build_info", "plantstore_http_requests_pending"]) {
         expect(text.match(new RegExp(`^# TYPE ${name} `, "gm"))).toHaveLength(1);
         expect(text.match(new RegExp(`^${name}\\{.*worker="[123]"\\} `, "gm"))).toHaveLength(3);
@@ -255,7 +255,7 @@ describe("a stop signal to a supervisor", () => {
   }
 
   const pending = async (program: Program): Promise<number> => {
-    const text = await figuresOf(program);
+    const text = await fetchMetrics(program);
     const counts = text.matchAll(/^plantstore_http_requests_pending\{worker="\d+"\} (\d+)$/gm);
     return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
   };

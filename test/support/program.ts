@@ -137,12 +137,12 @@ export async function startProgram(
 }
 
 /** What a server shows at `/metrics`. */
-export const figuresOf = async ({ adminUrl }: Pick<Program, "adminUrl">): Promise<string> =>
+export const fetchMetrics = async ({ adminUrl }: Pick<Program, "adminUrl">): Promise<string> =>
   (await fetch(`${adminUrl}/metrics`)).text();
 
 /** The memory that a server holds, as it tells itself. */
 export async function residentBytes(program: Program): Promise<number> {
-  return Number(/^process_resident_memory_bytes (\d+)$/m.exec(await figuresOf(program))?.[1]);
+  return Number(/^process_resident_memory_bytes (\d+)$/m.exec(await fetchMetrics(program))?.[1]);
 }
 
 /** Keeps what a stream prints; `until` resolves at the first match, or with `undefined` at the stream's end. */
