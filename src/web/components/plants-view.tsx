@@ -73,9 +73,7 @@ function Toolbar() {
   const filterByTag = (value: string) => {
     if (value !== (tag ?? "")) navigate({ tag: value || undefined });
   };
-  const onTagInput = (value: string) => {
-    if (value === "" || knownTags.peek().includes(value)) filterByTag(value);
-  };
+  const isKnown = (value: string) => value === "" || knownTags.peek().includes(value);
   return (
     <search class="toolbar row">
       <input
@@ -93,7 +91,7 @@ function Toolbar() {
         aria-label="Tag"
         placeholder="Any tag"
         list="tags"
-        onInput={({ currentTarget }) => onTagInput(currentTarget.value)}
+        onInput={({ currentTarget: { value } }) => isKnown(value) && filterByTag(value)}
         onChange={({ currentTarget }) => filterByTag(currentTarget.value)}
       />
       <datalist id="tags">

@@ -43,10 +43,8 @@ export async function deletePlants(chosen: readonly NewPlant[]): Promise<void> {
   });
   const earlier = undoable !== undefined && notification.peek() === undoable.notification ? undoable.plants : [];
   const deleted = [...earlier, ...done];
-  const failure =
-    errors.length === 0
-      ? {}
-      : { isError: true, text: `${formatCount(errors.length, "plant")} not deleted. ${errors[0]}` };
+  const errorText = `${formatCount(errors.length, "plant")} not deleted. ${errors[0]}`;
+  const failure = errors.length === 0 ? {} : { isError: true, text: errorText };
   if (deleted.length === 0) return notify(errors.length === 0 ? undefined : { text: "", ...failure });
   const key = `undo-${randomKey()}`;
   const action = { label: "Undo", run: () => restore(deleted, key) };
@@ -80,12 +78,8 @@ interface BulkResult {
   readonly errors: string[];
 }
 
-/** Applies an operation to many plants. Continues after a plant is rejected; stops on any other error. */
-async function runBulk(
-  text: string,
-  targets: readonly NewPlant[],
-  operation: (plant: NewPlant) => Promise<unknown>,
-): Promise<BulkResult> {
+/** Sends one request per plant. Continues after the server rejects a plant; stops on any other error. */
+async function runBulk(text: string, targets: readonly NewPlant[], send: (plant: NewPlant) => Promise<unknown>) {
   const result: BulkResult = { done: [], missing: [], errors: [] };
   const queue = targets.values();
   let isStopped = false;
@@ -95,7 +89,7 @@ async function runBulk(
   async function worker(): Promise<void> {
     for (const plant of queue) {
       try {
-        await operation(plant);
+        await send(plant);
         result.done.push(plant);
       } catch (error) {
         const isRejection = error instanceof PlantStoreError && error.status < 429 && error.status !== 401;

@@ -3,7 +3,7 @@ import type { NewPlant, PlantId } from "../../domain/plant.ts";
 import { location } from "./location.ts";
 import { describeError, session } from "./session.ts";
 
-/** Plants per request: few enough to show at once, enough to fill several screens. */
+/** Plants per request: few enough to render quickly, enough to fill several screens. */
 const PAGE_LENGTH = 1_000;
 /** Maximum number of plants listed: no browser renders an element taller than about ten million pixels. */
 const MAX_LOADED = 250_000;
@@ -34,14 +34,14 @@ export const knownTags = computed(() => {
   return [...tags].sort((a, b) => a.localeCompare(b));
 });
 
-let loading = new AbortController();
+let controller = new AbortController();
 let cursor: PlantId | undefined;
 const tag = computed(() => location.value.tag);
 
 /** Clears the list and loads its first page. */
 export function reload(): void {
-  loading.abort();
-  loading = new AbortController();
+  controller.abort();
+  controller = new AbortController();
   cursor = undefined;
   batch(() => {
     plants.value = [];
@@ -59,7 +59,7 @@ effect(() => {
 
 /** Loads the next page. */
 export async function loadMore(): Promise<void> {
-  const { signal } = loading;
+  const { signal } = controller;
   if (isLoading.peek() || isComplete.peek() || limitReached.peek()) return;
   batch(() => {
     isLoading.value = true;
@@ -83,7 +83,7 @@ export async function loadMore(): Promise<void> {
 
 /** Loads all remaining pages. */
 export async function loadAll(): Promise<void> {
-  const { signal } = loading;
+  const { signal } = controller;
   while (!signal.aborted && !isComplete.peek() && !limitReached.peek()) {
     await loadMore();
     if (loadError.peek() !== "") return;

@@ -8,6 +8,8 @@ export interface Session {
   readonly canWrite: boolean;
 }
 
+const TOKEN = /^plt_[0-9A-Za-z]{36}$/;
+
 /** `sessionStorage` keys. The API reference (`docs.js`) shares the token and clears the scopes. */
 const TOKEN_KEY = "plantstore.token";
 const SCOPES_KEY = "plantstore.scopes";
@@ -20,7 +22,7 @@ export const isSigningIn = signal(false);
 /** Why the user is signed out; empty if there is no message to show. */
 export const signInError = signal(consume(REASON_KEY));
 
-/** Signs in with the token in the URL (`/#token=...`), which is removed from the URL at once, or the stored one. */
+/** Signs in with a token in the URL (`/#token=...`), removing it from there first, or with the stored token. */
 export function restoreSession(): void {
   storeTokenFromUrl();
   // A sign-in link opened in this tab changes only the fragment, so the browser does not reload.
@@ -33,8 +35,7 @@ export function restoreSession(): void {
 export async function signIn(text: string): Promise<void> {
   const token = text.trim();
   signInError.value = "";
-  if (!/^plt_[0-9A-Za-z]{36}$/.test(token))
-    return rejectToken("This is not a token. Tokens are plt_ followed by 36 letters and digits.");
+  if (!TOKEN.test(token)) return rejectToken("This is not a token: tokens are plt_ followed by 36 letters and digits.");
   isSigningIn.value = true;
   try {
     const client = clientFor(token);
