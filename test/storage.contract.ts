@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
-import { ID_MAX, ID_MIN, type NewPlant, TAG_MAX_LENGTH } from "../src/domain/plant.ts";
+import { ID_MAX, ID_MIN, NAME_MAX_LENGTH, type NewPlant, TAG_MAX_LENGTH } from "../src/domain/plant.ts";
 import { SCOPES, type Token } from "../src/domain/token.ts";
 import type { InsertOutcome, Storage, StoredPlant } from "../src/storage/storage.ts";
 import { newOwner } from "./support/service.ts";
@@ -192,6 +192,37 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
         await insertAll(own, given);
         expect(await all(own)).toStrictEqual(given);
         for (const plant of given) expect(await all(own, { tag: plant.tag })).toStrictEqual([plant]);
+      });
+    });
+
+    describe("selectPlants with a maximum of characters", () => {
+      it.each([
+        ["ASCII", "x"],
+        ["three bytes a character", "日"],
+        ["four bytes a character", "🌱"],
+      ])("ends soon after it, and skips no plant: %s", async (_, character) => {
+        const owner = newOwner();
+        const name = character.repeat(NAME_MAX_LENGTH);
+        const ids = Array.from({ length: 300 }, (_, n) => BigInt(n));
+        await Promise.all(ids.map((id) => storage.insertPlant(owner, { id, name, tag: "t" }, undefined)));
+        const maxCharacters = 50 * name.length;
+        for (const tag of [undefined, "t"]) {
+          const read: bigint[] = [];
+          while (read.length < ids.length) {
+            const range = await storage.selectPlants(owner, { after: read.at(-1), tag, limit: 301, maxCharacters });
+            expect(range.length).toBeLessThanOrEqual(152);
+            read.push(...range.map(({ id }) => id));
+          }
+          expect(read).toEqual(ids);
+        }
+        expect(await storage.selectPlants(owner, { limit: 3, maxCharacters: 1 })).not.toBeEmpty();
+      });
+
+      it("does not end a range that is within it", async () => {
+        const owner = newOwner();
+        const ids = Array.from({ length: 200 }, (_, n) => BigInt(n));
+        await Promise.all(ids.map((id) => storage.insertPlant(owner, { id, name: "x" }, undefined)));
+        expect(await storage.selectPlants(owner, { limit: 300, maxCharacters: 200 })).toHaveLength(200);
       });
     });
 

@@ -6,6 +6,8 @@ import type { Token } from "../domain/token.ts";
 export interface PlantRange extends PlantFilter {
   /** The maximum number of plants, at least 1. */
   readonly limit: number;
+  /** Ends the range after the first plant with which names and tags exceed this many UTF-16 units, roughly. */
+  readonly maxCharacters?: number;
 }
 
 /** The primary key of a plant. */

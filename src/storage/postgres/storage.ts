@@ -31,6 +31,13 @@ export interface PostgresOptions extends ServerOptions {
 const SELECT_PLANTS = "SELECT id, name, tag FROM plants WHERE owner = $1 AND id >= $2 ORDER BY id LIMIT $3";
 const SELECT_PLANTS_BY_TAG =
   "SELECT id, name, tag FROM plants WHERE owner = $1 AND id >= $2 AND tag = $4 ORDER BY id LIMIT $3";
+/** A range of at most this length is small, however long its names are. */
+const SHORT_RANGE_LENGTH = 64;
+/** Ends a range as `maxCharacters` says. UTF-8 has at most three bytes for each UTF-16 unit. */
+const withinCharacters = (select: string, maxCharacters: number): string =>
+  `SELECT id, name, tag FROM (SELECT id, name, tag, sum(octet_length(name) + octet_length(coalesce(tag, '')))
+     OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before FROM (${select}) AS range) AS sized
+   WHERE before IS NULL OR before <= ${3 * maxCharacters} ORDER BY id`;
 const SELECT_STORED = "SELECT * FROM plants WHERE owner = $1 AND id > $2 ORDER BY id LIMIT $3";
 const SELECT_NEXT_OWNERS = "SELECT * FROM plants WHERE owner > $1 ORDER BY owner, id LIMIT $2";
 /** The server reads the sizes of all its files for this. */
@@ -101,13 +108,13 @@ class PostgresStorage implements Storage {
     return this.#removals.run(owner, { id });
   }
 
-  async selectPlants(owner: Owner, { after, tag, limit }: PlantRange): Promise<NewPlant[]> {
+  async selectPlants(owner: Owner, { after, tag, limit, maxCharacters }: PlantRange): Promise<NewPlant[]> {
     if (after === ID_MAX) return [];
     const first = after === undefined ? ID_MIN : after + 1n;
-    const rows =
-      tag === undefined
-        ? await this.#reader.query<PlantRow>(SELECT_PLANTS, [owner, first, limit])
-        : await this.#reader.query<PlantRow>(SELECT_PLANTS_BY_TAG, [owner, first, limit, tag]);
+    const [select, values] =
+      tag === undefined ? [SELECT_PLANTS, [owner, first, limit]] : [SELECT_PLANTS_BY_TAG, [owner, first, limit, tag]];
+    const isShort = maxCharacters === undefined || limit <= SHORT_RANGE_LENGTH;
+    const rows = await this.#reader.query<PlantRow>(isShort ? select : withinCharacters(select, maxCharacters), values);
     return rows.map(toPlant);
   }
 

@@ -119,15 +119,26 @@ class SqliteStorage implements Storage {
     return this.#revisions.of(owner);
   }
 
-  async selectPlants(owner: Owner, { after, tag, limit }: PlantRange): Promise<NewPlant[]> {
+  async selectPlants(
+    owner: Owner,
+    { after, tag, limit, maxCharacters = Number.POSITIVE_INFINITY }: PlantRange,
+  ): Promise<NewPlant[]> {
     if (after === ID_MAX) return [];
     const first = after === undefined ? ID_MIN : after + 1n;
-    const rows = read(() =>
-      tag === undefined
-        ? this.#selectPlants.all(owner, first, limit)
-        : this.#selectPlantsByTag.all(owner, tag, first, limit),
-    );
-    return rows.map(toPlant);
+    return read(() => {
+      const rows =
+        tag === undefined
+          ? this.#selectPlants.iterate(owner, first, limit)
+          : this.#selectPlantsByTag.iterate(owner, tag, first, limit);
+      const plants: NewPlant[] = [];
+      let characters = 0;
+      for (const row of rows) {
+        plants.push(toPlant(row));
+        characters += row.name.length + (row.tag?.length ?? 0);
+        if (characters > maxCharacters) break;
+      }
+      return plants;
+    });
   }
 
   async selectStored(after: PlantKey | undefined, limit: number): Promise<StoredPlant[]> {
