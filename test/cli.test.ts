@@ -14,6 +14,7 @@ import {
   track,
 } from "./support/program.ts";
 import { newOwner, temporaryFolder } from "./support/service.ts";
+import { until } from "./support/until.ts";
 
 const TIMEOUT_MS = 60_000;
 const folder = temporaryFolder();
@@ -229,7 +230,9 @@ describe.each(DATABASES)("on %s", (_, newDatabase) => {
         expect(await tokenCommand("revoke", name)).toEqual({ exitCode: 0, stdout: "revoked\n", stderr: "" });
         const again = await tokenCommand("revoke", name);
         expect(again).toMatchObject({ exitCode: 1, stdout: "" });
-        expect(again.stderr).toMatch(/^plantstore: no such token, or already revoked: see `token list`\n$/);
+        expect(again.stderr).toMatch(
+          /^plantstore: the token does not exist or is already revoked: see `token list`\n$/,
+        );
       }
       expect([(await listed(owner)).status, (await listed(other)).status]).toEqual(["revoked", "revoked"]);
       expect((await tokenCommand("revoke", "plt_unknown")).exitCode).toBe(1);
@@ -407,6 +410,25 @@ describe.each(DATABASES)("on %s", (_, newDatabase) => {
       });
       expect(stderr).toMatch(/^line 4: id 0 is already in use/m);
       expect(await exported(token)).toBe(`${rows.slice(0, 3).join("\n")}\n`);
+    });
+
+    it("import shows a progress bar with the estimated time left on a terminal", async () => {
+      const rows = Array.from({ length: 4_000 }, (_, n) => `{"id":${n},"name":"plant ${n}"}\n`);
+      const env = { ...process.env, PLANTSTORE_URL: server.url, PLANTSTORE_TOKEN: await newToken() };
+      const decoder = new TextDecoder();
+      let output = "";
+      const terminal = {
+        cols: 200,
+        data: (_: unknown, bytes: Uint8Array) => (output += decoder.decode(bytes, { stream: true })),
+      };
+      const file = newFile("ndjson", rows.join(""));
+      const child = track(Bun.spawn(commandLine(["import", file]), { env, terminal }));
+      expect(await child.exited).toBe(0);
+      await until(() => output.includes("4000 plants imported"));
+      child.terminal?.close();
+      const estimates = [...output.matchAll(/ · (\S+) left/g)].map(([, time]) => time);
+      expect(estimates.length).toBeGreaterThan(1);
+      for (const time of estimates) expect(time).toMatch(/^(?:\?|\d+s|\d+m\d\ds)$/);
     });
 
     it(

@@ -20,11 +20,11 @@ export const importCommand = () =>
   command("import", ["url", "token"])
     .summary("create plants from a file")
     .description(
-      "Creates the plants of a file through the API. Reports each rejected row with its line and field, imports the other rows, and then exits with 1. To resume an interrupted import, run it again: a plant that already exists with the same fields counts as imported.",
+      "Creates the plants of a file through the API. Imports the valid rows and reports each rejected row with its line and field; exits with 1 if any row was rejected. To resume an interrupted import, run it again: a plant that already exists with the same fields counts as imported.",
     )
     .addHelpText("after", FORMATS_HELP)
     .argument("<file>", "file to read, or - for standard input")
-    .option("--format <name>", `${FORMATS.join(", ")}; deproblem: by file extension`)
+    .option("--format <name>", `${FORMATS.join(", ")}; default: by file extension`)
     .action((file: string, flags) => importFile(file, flags));
 
 async function importFile(file: string, flags: Record<string, unknown>): Promise<void> {
@@ -51,8 +51,10 @@ async function importFile(file: string, flags: Record<string, unknown>): Promise
   try {
     await importRows(client, readRows(source.stream().pipeThrough(counting), format), onRow);
   } catch (error) {
+    if (imported === 0) throw error;
+    const { message } = error as Error;
     throw new Error(
-      `${(error as Error).message}; stopped after ${formatCount(imported, "plant")}; to resume, run the same command again`,
+      `${message}; stopped after ${formatCount(imported, "plant")}; to resume, run the same command again`,
     );
   } finally {
     progress.stop();

@@ -68,7 +68,7 @@ const revokeCommand = () =>
     .argument("<token>", "id from `token list`, or the token itself")
     .action(async (idOrSecret: string, flags) => {
       const isRevoked = await withTokens(flags, true, (tokens) => tokens.revoke(idOrSecret));
-      if (!isRevoked) throw new Error("no such token, or already revoked: see `token list`");
+      if (!isRevoked) throw new Error("the token does not exist or is already revoked: see `token list`");
       console.log("revoked");
     });
 
