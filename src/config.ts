@@ -34,7 +34,7 @@ const setting = <Value>(setting: Setting<Value>): Setting<Value> => setting;
 const DATABASE_RULE =
   "must be sqlite:<file> or postgres://<user>:<password>@<host>:<port>/<database> with a single host";
 
-/** All settings of all commands: the single source of flags, variables, deproblems, help texts and the README's table. */
+/** All settings of all commands: the single source of flags, variables, defaults, help texts and the README's table. */
 export const SETTINGS = {
   database: setting({
     flag: "--database",
@@ -75,7 +75,7 @@ export const SETTINGS = {
     variable: "PLANTSTORE_POOL_SIZE",
     unit: "number",
     default: "10",
-    help: "maximum number of PostgreSQL connections per server process",
+    help: "maximum number of PostgreSQL connections per process",
     rule: "must be an integer from 2 to 1000",
     parse: (text) => parseInteger(text, 2, 1_000),
   }),
@@ -84,7 +84,7 @@ export const SETTINGS = {
     variable: "PLANTSTORE_WORKERS",
     unit: "number",
     default: "1",
-    help: "number of server processes that share the port; more than one requires PostgreSQL and Linux",
+    help: "number of processes that share the port; more than one requires PostgreSQL and Linux",
     rule: "must be an integer from 1 to 64",
     parse: (text) => parseInteger(text, 1, 64),
   }),
@@ -198,7 +198,7 @@ export type Config<Name extends SettingName> = {
 };
 
 /**
- * Reads settings. Flags take precedence over environment variables, which take precedence over deproblems.
+ * Reads settings. Flags take precedence over environment variables, which take precedence over defaults.
  * @throws UsageError that lists all invalid and missing settings
  */
 export function readConfig<Name extends SettingName>(

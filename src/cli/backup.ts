@@ -10,7 +10,7 @@ export const backupCommand = () =>
     .description(
       "Copies a SQLite database, including tokens, to a new file that only you can read. The copy is a consistent snapshot; it is compacted, and checked before the file appears under its name. A server can use the database at the same time and is not blocked.",
     )
-    .argument("<file>", "file to create; must not exist")
+    .argument("<file>", "file to create; it must not exist yet")
     .action(async (file: string, flags) => {
       const backup = await backUp(requireSqlite("backup", readConfig(["database"], flags).database), file, {
         signal: abortOnStopSignal(),

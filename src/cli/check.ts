@@ -9,7 +9,7 @@ export const checkCommand = () =>
   command("check", ["database"])
     .summary("check the integrity of the database")
     .description(
-      "Reads a whole SQLite database, even while a server uses it. Checks its structure and validates every plant and token. Prints one line per problem and then exits with 1.",
+      "Reads a whole SQLite database, even while a server uses it. Checks its structure and validates every plant and token. Prints one line per problem and exits with 1 if there are any.",
     )
     .action(async (flags) => {
       const database = requireSqlite("check", readConfig(["database"], flags).database);

@@ -10,7 +10,7 @@ export const restoreCommand = () =>
     .description(
       "Checks a backup and copies it to the file in --database, which no server may be using. Tokens are restored too: a token that was revoked after the backup becomes valid again.",
     )
-    .argument("<file>", "backup to restore; not modified")
+    .argument("<file>", "backup to restore; it is not modified")
     .option("--force", "replace an existing database, which is kept under another name")
     .action(async (file: string, flags) => {
       const database = requireSqlite("restore", readConfig(["database"], flags).database);
