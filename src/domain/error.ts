@@ -11,16 +11,16 @@ export const ERRORS = {
   invalid_limit: { number: 40006, when: "invalid `limit`" },
   invalid_id: { number: 40007, when: "invalid id in the path or `after`" },
   invalid_parameter: { number: 40008, when: "invalid query parameter or header" },
-  multiple_credentials: { number: 40009, when: "more than one credential" },
+  multiple_credentials: { number: 40009, when: "multiple credentials" },
   unauthenticated: { number: 40100, when: "no bearer token" },
   invalid_token: { number: 40101, when: "invalid token" },
-  insufficient_scope: { number: 40300, when: "token lacks the scope" },
-  plant_not_found: { number: 40400, when: "no such plant" },
-  path_not_found: { number: 40401, when: "no such path" },
+  insufficient_scope: { number: 40300, when: "insufficient scope" },
+  plant_not_found: { number: 40400, when: "plant not found" },
+  path_not_found: { number: 40401, when: "path not found" },
   method_not_allowed: { number: 40500, when: "method not allowed" },
   too_many_requests: { number: 42900, when: "too many requests" },
   internal: { number: 50000, when: "internal error" },
-  unavailable: { number: 50300, when: "unavailable, try again" },
+  unavailable: { number: 50300, when: "unavailable, retry" },
 } as const;
 
 /** The name of a failure: a key of {@link ERRORS}. */
