@@ -21,10 +21,10 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-/** The value at a path of keys. */
+/** Returns the value at a path of keys. */
 const at = (...keys: string[]): unknown => keys.reduce((value: unknown, key) => (value as Json)[key], description);
 
-/** Every object in the description, with the path to it. */
+/** Yields every object in the description with its path. */
 function* objects(value: unknown, path = "#"): Generator<[string, Json]> {
   if (typeof value !== "object" || value === null) return;
   if (!Array.isArray(value)) yield [path, value as Json];
@@ -56,7 +56,7 @@ const examplesOf = (response: Json): { error: number; message: string }[] => {
 };
 
 describe("GET /openapi.json", () => {
-  it("is valid OpenAPI 3.1.0 of the API's version 1.0.0", async () => {
+  it("returns valid OpenAPI 3.1.0 for API version 1.0.0", async () => {
     const validator = new Validator();
     const result = await validator.validate(JSON.parse(text));
     expect(result.errors ?? []).toEqual([]);
@@ -64,7 +64,7 @@ describe("GET /openapi.json", () => {
     expect(description).toMatchObject({ openapi: "3.1.0", info: { title: "Plant Store", version: "1.0.0" } });
   });
 
-  it("describes exactly the three operations", () => {
+  it("describes the three operations and no others", () => {
     const described = operations().map(({ path, method, operation }) => [method, path, operation["operationId"]]);
     expect(described.toSorted()).toEqual([
       ["delete", "/plants/{id}", "deletePlant"],
@@ -73,7 +73,7 @@ describe("GET /openapi.json", () => {
     ]);
   });
 
-  it("asks for a bearer token everywhere, and names the scope", () => {
+  it("requires a bearer token for every operation and names the scope", () => {
     expect(at("security")).toEqual([{ bearer: [] }]);
     expect(at("components", "securitySchemes", "bearer")).toMatchObject({ type: "http", scheme: "bearer" });
     for (const { method, operation } of operations()) {
@@ -82,7 +82,7 @@ describe("GET /openapi.json", () => {
     }
   });
 
-  it("has the bounds of int64 digit for digit", () => {
+  it("has the exact int64 bounds", () => {
     const minimums = text.match(/"minimum": ?-\d{10,}/g) ?? [];
     const maximums = text.match(/"maximum": ?\d{15,}/g) ?? [];
     expect(new Set(minimums.map((each) => each.replace(/\D*(?=-)/, "")))).toEqual(new Set([String(ID_MIN)]));
@@ -90,7 +90,7 @@ describe("GET /openapi.json", () => {
     expect([minimums.length, maximums.length]).toEqual([4, 4]);
   });
 
-  it("has the limits of the domain", () => {
+  it("has the same limits as the domain", () => {
     const id = { type: "integer", format: "int64", minimum: Number(ID_MIN), maximum: Number(ID_MAX) };
     const name = { type: "string", minLength: 1, maxLength: NAME_MAX_LENGTH };
     const tag = { type: "string", maxLength: TAG_MAX_LENGTH };
@@ -117,7 +117,7 @@ describe("GET /openapi.json", () => {
     expect(at("paths", "/plants", "post", "description")).toContain(String(MAX_BODY_BYTES));
   });
 
-  it("has an Error of exactly an int32 and a message", () => {
+  it("describes Error with exactly an int32 error and a message", () => {
     const { properties, required, type } = at("components", "schemas", "Error") as Json;
     expect([type, required, Object.keys(properties as Json)]).toEqual([
       "object",
@@ -127,14 +127,14 @@ describe("GET /openapi.json", () => {
     expect(properties).toMatchObject({ error: { type: "integer", format: "int32" }, message: { type: "string" } });
   });
 
-  it("names every error number with its meaning", () => {
+  it("lists every error number with its meaning", () => {
     const texts = [...objects(description)].map(([, each]) => each["description"]).join("\n");
     const rows = [...texts.matchAll(/^\| (\d+) \| (.*) \|$/gm)];
     const table = rows.map(([, number, when]) => [Number(number), when]);
     expect(table).toEqual(Object.values(ERRORS).map(({ number, when }) => [number, when]));
   });
 
-  it("documents every failure that an operation can have, with its numbers, an example of each and its headers", () => {
+  it("documents the error responses of each operation, with numbers, examples and headers", () => {
     const pathErrors = [ERRORS.path_not_found.number, ERRORS.method_not_allowed.number];
     const documented = new Set<number>();
     for (const { name, status, response } of responses().filter((each) => each.status >= 400)) {
@@ -155,7 +155,7 @@ describe("GET /openapi.json", () => {
     expect(documented).toEqual(new Set(all.filter((number) => !(pathErrors as number[]).includes(number))));
   });
 
-  it("documents the successes", () => {
+  it("documents the success responses", () => {
     const successes = responses().filter(({ status }) => status < 400);
     expect(successes.map(({ name }) => name).toSorted()).toEqual([
       "createPlant 200",
@@ -165,7 +165,7 @@ describe("GET /openapi.json", () => {
     for (const { status, response } of successes) expect("content" in response).toBe(status === 200);
   });
 
-  it("has only examples that its schemas allow", () => {
+  it("has only examples that match their schemas", () => {
     const ajv = openApiAjv();
     let count = 0;
     const check = (path: string, schema: object, value: unknown) => {

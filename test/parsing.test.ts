@@ -8,9 +8,9 @@ import { openApiAjv } from "./support/api.ts";
 import { int64 } from "./support/inputs.ts";
 import { isInt64 } from "./support/judge.ts";
 
-const isTaken = (take: () => unknown): boolean => {
+const accepts = (parse: () => unknown): boolean => {
   try {
-    take();
+    parse();
     return true;
   } catch {
     return false;
@@ -18,7 +18,7 @@ const isTaken = (take: () => unknown): boolean => {
 };
 
 describe("parsePlantId", () => {
-  it("reads just what BigInt reads of an optional minus and digits, in int64", () => {
+  it("accepts exactly an optional minus and decimal digits within int64", () => {
     const input = fc.oneof(
       fc.string({ unit: fc.constantFrom(..."-+0123456789._nex ٣"), maxLength: 25 }),
       fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }).map(String),
@@ -36,9 +36,9 @@ describe("parsePlantId", () => {
   });
 });
 
-describe("the schemas of the description", () => {
+describe("the schemas of the API description", () => {
   const validatorOf = (schema: object) => openApiAjv().compile(JSON.parse(stringifyJson(schema)));
-  /** What JSON Schema cannot say is left out: U+0000, lone surrogates, and ids that a double does not hold. */
+  /** Excludes what JSON Schema cannot express: U+0000, lone surrogates and ids that a double cannot represent. */
   const text = (limit: number) =>
     fc
       .oneof(
@@ -51,7 +51,7 @@ describe("the schemas of the description", () => {
     .oneof(fc.constant(undefined), fc.jsonValue({ maxDepth: 1 }))
     .filter((each) => !/\\u0000|\\ud/.test(JSON.stringify(each) ?? ""));
 
-  it("take a plant just when the domain does", () => {
+  it("accept the same plants as the domain", () => {
     const isValid = validatorOf(SCHEMAS.NewPlant);
     const likely = <T>(arbitrary: fc.Arbitrary<T>) => fc.oneof({ weight: 6, arbitrary }, other);
     const id = likely(
@@ -61,17 +61,17 @@ describe("the schemas of the description", () => {
       ),
     );
     const plant = fc.record({ id, name: likely(text(1024)), tag: likely(text(255)) });
-    let taken = 0;
+    let acceptedCount = 0;
     fc.assert(
       fc.property(fc.oneof({ weight: 9, arbitrary: plant }, other), (value) => {
         const sent = JSON.stringify(value) ?? "null";
-        const isParsed = isTaken(() => parseNewPlant(parseJson(sent)));
-        expect([sent, isParsed]).toEqual([sent, isValid(JSON.parse(sent))]);
-        taken += isParsed ? 1 : 0;
+        const isAccepted = accepts(() => parseNewPlant(parseJson(sent)));
+        expect([sent, isAccepted]).toEqual([sent, isValid(JSON.parse(sent))]);
+        acceptedCount += isAccepted ? 1 : 0;
       }),
       { numRuns: 2_000, endOnFailure: true },
     );
-    expect(taken).toBeGreaterThan(200);
+    expect(acceptedCount).toBeGreaterThan(200);
   });
 
   it.each<[keyof typeof LIST_PARAMETER_SCHEMAS, fc.Arbitrary<unknown>]>([
@@ -86,15 +86,15 @@ describe("the schemas of the description", () => {
     ["after", fc.oneof(fc.maxSafeInteger(), fc.constantFrom(-(2 ** 63), 2 ** 64, -(2 ** 64)))],
     ["tag", text(255)],
     ["fields", fc.array(fc.constantFrom("id", "name", "tag", "ID", "x"), { minLength: 0, maxLength: 3 })],
-  ])("take %s just when the domain does", (name, values) => {
+  ])("accept the same values of %s as the domain", (name, values) => {
     const isValid = validatorOf(LIST_PARAMETER_SCHEMAS[name].schema);
     const seen = new Set<boolean>();
     fc.assert(
       fc.property(values, (value) => {
         const sent = typeof value === "number" ? String(BigInt(value)) : String(value);
-        const isParsed = isTaken(() => parseListQuery({ [name]: sent }));
-        expect([sent, isParsed]).toEqual([sent, isValid(value)]);
-        seen.add(isParsed);
+        const isAccepted = accepts(() => parseListQuery({ [name]: sent }));
+        expect([sent, isAccepted]).toEqual([sent, isValid(value)]);
+        seen.add(isAccepted);
       }),
       { numRuns: 500, endOnFailure: true },
     );

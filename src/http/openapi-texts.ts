@@ -1,26 +1,26 @@
 import { ERRORS } from "../domain/error.ts";
 import { ID_MAX } from "../domain/plant.ts";
 
-/** The texts and examples of the interface description. */
+/** Texts and examples of the API description. */
 
 const errorTable = Object.values(ERRORS)
   .map(({ number, when }) => `| ${number} | ${when} |`)
   .join("\n");
 
-/** What the description says before its operations. */
-export const INTRODUCTION = `Plant Store keeps plants: create one, list those you have access to, delete one by id.
+/** Introduction of the API description. */
+export const INTRODUCTION = `Plant Store stores plants. Clients create plants, list the plants of their owner and delete plants by id.
 
-Every request under \`/plants\` needs \`Authorization: Bearer <token>\`. A token acts for one owner, and sees and changes that owner's plants only.
+All requests under \`/plants\` require \`Authorization: Bearer <token>\`. A token acts for one owner and can access only that owner's plants.
 
-Ids are integers of 64 bits, exact at every hop. Many JSON parsers, JavaScript's own among them, round integers beyond 2^53: use one that does not, or the typed client.
+Ids are 64-bit integers and are always exact. Many JSON parsers, including JavaScript's \`JSON.parse\`, round integers above 2^53: use a parser that does not, or the typed client.
 
-Every failure, on any path, has the \`Error\` shape. An unknown path is 404; a method that a path does not have is 405 with \`Allow\`. A 5xx in answer to a write means that the outcome is unknown: ask again with the same \`Idempotency-Key\`.
+All error responses, on any path, have the \`Error\` schema. An unknown path returns 404. An unsupported method returns 405 with \`Allow\`. After a 5xx response to a write, the outcome is unknown: retry with the same \`Idempotency-Key\`.
 `;
 
-/** The description of `Error`, with every number. */
-export const ERROR_DESCRIPTION = `The shape of every failure. The number is stable and never reused.
+/** Description of the `Error` schema, with all error numbers. */
+export const ERROR_DESCRIPTION = `Body of all error responses. Error numbers are stable and never reused.
 
-| error | when |
+| error | meaning |
 |---|---|
 ${errorTable}
 `;
@@ -32,38 +32,38 @@ const header = (description: string, schema: Record<string, unknown>, example: s
 });
 
 const challenge = header(
-  "What the credentials lack (RFC 6750).",
+  "Authentication challenge (RFC 6750).",
   { pattern: '^Bearer realm="plantstore"' },
   'Bearer realm="plantstore", error="invalid_token"',
 );
 
-/** The headers of the responses. */
+/** Response headers. */
 export const HEADERS = {
   "X-Request-Id": {
-    ...header("The id of this request, also in the server's log.", {}, "4fzyo82m-2n"),
+    ...header("Request id, which also appears in the server's log.", {}, "4fzyo82m-2n"),
     required: true,
   },
-  "Cache-Control": header("Answers are never kept.", { const: "no-store" }, "no-store"),
+  "Cache-Control": header("Responses must not be cached.", { const: "no-store" }, "no-store"),
   Link: header(
-    "Where the list goes on (RFC 8288), relative to the request. Absent when no plant remains.",
+    "URL of the next page (RFC 8288), relative to the request URL. Absent on the last page.",
     {},
     '</plants?limit=20&after=20>; rel="next"',
   ),
   Challenge: { ...challenge, required: true },
-  OptionalChallenge: { ...challenge, description: `With \`${ERRORS.multiple_credentials.number}\` only.` },
+  OptionalChallenge: { ...challenge, description: `Only with error \`${ERRORS.multiple_credentials.number}\`.` },
   "Retry-After": {
-    description: "Seconds after which to try again.",
+    description: "Seconds to wait before a retry.",
     schema: { type: "integer", minimum: 0 },
     example: 1,
     required: true,
   },
   RateLimit: header(
-    "What is left of the quota, and the seconds until there is more (draft-ietf-httpapi-ratelimit-headers-11).",
+    "Remaining quota, and seconds until it increases (draft-ietf-httpapi-ratelimit-headers-11).",
     { pattern: '^"[a-z-]+";r=\\d+;t=\\d+$' },
     '"requests";r=0;t=1',
   ),
   "RateLimit-Policy": header(
-    "The quota, and the seconds that it is for.",
+    "Quota, and its time window in seconds.",
     { pattern: '^"[a-z-]+";q=\\d+;w=\\d+$' },
     '"requests";q=100;w=1',
   ),
@@ -72,19 +72,19 @@ export const HEADERS = {
 const vine = { name: "Aristolochia californica", tag: "vine" };
 const untagged = { name: "Clarkia unguiculata" };
 
-/** Plants as they are answered. */
+/** Examples of plants in responses. */
 export const PLANT_EXAMPLES = { tagged: { value: vine }, untagged: { value: untagged } };
 
-/** Plants as they are sent. */
+/** Examples of plants in create requests. */
 export const NEW_PLANT_EXAMPLES = {
   tagged: { value: { id: 22, ...vine } },
   untagged: { value: { id: 23, ...untagged } },
   largestId: { value: { id: ID_MAX, ...vine } },
 };
 
-/** Lists as they are answered. */
+/** Examples of lists. */
 export const LIST_EXAMPLES = {
-  plants: { summary: "As it is by default", value: [vine, untagged] },
+  plants: { summary: "Default fields", value: [vine, untagged] },
   withIds: {
     summary: "With `fields=id,name,tag`",
     value: [

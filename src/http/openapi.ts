@@ -11,11 +11,11 @@ type Json = Record<string, unknown>;
 
 const ref = (kind: "schemas" | "headers" | "parameters", name: string) => ({ $ref: `#/components/${kind}/${name}` });
 
-/** A header value as `isVisibleAscii` takes it. */
+/** Schema of header values that `isVisibleAscii` accepts. */
 const visibleAscii = (maxLength: number) => ({ type: "string", minLength: 1, maxLength, pattern: "^[\\x21-\\x7e]+$" });
 
-/** What can go wrong in any operation. */
-const COMMON_FAILURES: readonly ErrorCode[] = [
+/** Errors of every operation. */
+const COMMON_ERRORS: readonly ErrorCode[] = [
   "multiple_credentials",
   "unauthenticated",
   "invalid_token",
@@ -25,7 +25,7 @@ const COMMON_FAILURES: readonly ErrorCode[] = [
   "unavailable",
 ];
 
-/** The headers that go with a status, on top of those of every response, by name. */
+/** Additional headers of a status, by name. */
 const HEADERS_BY_STATUS: Record<number, Readonly<Record<string, keyof typeof HEADERS>>> = {
   400: { "WWW-Authenticate": "OptionalChallenge" },
   401: { "WWW-Authenticate": "Challenge" },
@@ -34,7 +34,7 @@ const HEADERS_BY_STATUS: Record<number, Readonly<Record<string, keyof typeof HEA
   503: { "Retry-After": "Retry-After" },
 };
 
-/** The interface description, OpenAPI 3.1.0, as a JSON text: its limits are those that the domain checks by. */
+/** Returns the API description (OpenAPI 3.1.0) as JSON. Its limits come from the constants of the domain. */
 export function describeApi(): string {
   return stringifyJson(
     {
@@ -46,7 +46,7 @@ export function describeApi(): string {
         license: { name: "MIT", identifier: "MIT" },
       },
       security: [{ bearer: [] }],
-      tags: [{ name: "plants", description: "The plants of the token's owner." }],
+      tags: [{ name: "plants", description: "Plants of the token's owner." }],
       paths: {
         "/plants": { get: listPlants(), post: createPlant() },
         "/plants/{id}": { delete: deletePlant() },
@@ -62,13 +62,13 @@ function createPlant(): Json {
     operationId: "createPlant",
     tags: ["plants"],
     summary: "Create a plant",
-    description: `Answered once the plant is durable. A refused create changes nothing. The body is at most ${MAX_BODY_BYTES} bytes.\n\n${scopeNote("plants:write")}`,
+    description: `Returns once the plant is durable. A rejected create changes nothing. The body is limited to ${MAX_BODY_BYTES} bytes.\n\n${scopeNote("plants:write")}`,
     parameters: [
       {
         name: "Idempotency-Key",
         in: "header",
         description:
-          "Makes it safe to ask again: a repeat with the same key, id and plant succeeds, for as long as the plant exists.",
+          "Makes retries safe: a retry with the same key, id and plant succeeds for as long as the plant exists.",
         schema: visibleAscii(IDEMPOTENCY_KEY_MAX_LENGTH),
         example: "5f3c1d0e-7a53-4b0e-8d0c-0c1f2f6b9a11",
       },
@@ -77,10 +77,10 @@ function createPlant(): Json {
     requestBody: { required: true, content: jsonContent(ref("schemas", "NewPlant"), NEW_PLANT_EXAMPLES) },
     responses: {
       200: {
-        ...success("The plant, durable.", jsonContent(ref("schemas", "Plant"), PLANT_EXAMPLES)),
+        ...response("The created plant.", jsonContent(ref("schemas", "Plant"), PLANT_EXAMPLES)),
         links: { deletePlant: { operationId: "deletePlant", parameters: { id: "$request.body#/id" } } },
       },
-      ...failures([
+      ...errors([
         "malformed_json",
         "invalid_plant",
         "duplicate_id",
@@ -98,14 +98,16 @@ function listPlants(): Json {
     operationId: "listPlants",
     tags: ["plants"],
     summary: "List plants",
-    description: `In ascending order of id. A list that starts after a create or delete was answered reflects it. A plant that exists for the whole of the listing appears exactly once.\n\n${scopeNote("plants:read")}`,
+    description: `Returns plants ordered by ascending id. A list that starts after a create or delete was acknowledged reflects it. A plant that exists throughout the listing appears exactly once.\n\n${scopeNote("plants:read")}`,
     parameters: [
       ...Object.entries(LIST_PARAMETER_SCHEMAS).map(([name, parameter]) => ({ name, in: "query", ...parameter })),
       ref("parameters", "requestId"),
     ],
     responses: {
-      200: success("The plants.", jsonContent(list, LIST_EXAMPLES), { Link: ref("headers", "Link") }),
-      ...failures(["invalid_limit", "invalid_id", "invalid_parameter"]),
+      200: response("A page of plants, or all plants without `limit`.", jsonContent(list, LIST_EXAMPLES), {
+        Link: ref("headers", "Link"),
+      }),
+      ...errors(["invalid_limit", "invalid_id", "invalid_parameter"]),
     },
   };
 }
@@ -115,11 +117,11 @@ function deletePlant(): Json {
     operationId: "deletePlant",
     tags: ["plants"],
     summary: "Delete a plant",
-    description: `Answered once the deletion is durable.\n\n${scopeNote("plants:write")}`,
+    description: `Returns once the deletion is durable.\n\n${scopeNote("plants:write")}`,
     parameters: [{ name: "id", in: "path", required: true, ...PATH_ID }, ref("parameters", "requestId")],
     responses: {
-      204: success("The plant is gone."),
-      ...failures(["invalid_id", "plant_not_found"]),
+      204: response("The plant was deleted."),
+      ...errors(["invalid_id", "plant_not_found"]),
     },
   };
 }
@@ -131,7 +133,7 @@ function components(): Json {
       requestId: {
         name: "X-Request-Id",
         in: "header",
-        description: `Comes back in the response and stands in the server's log. What is not 1 to ${REQUEST_ID_MAX_LENGTH} visible ASCII characters is passed over.`,
+        description: `Request id, which is returned in the response and logged by the server. Ignored unless it is 1 to ${REQUEST_ID_MAX_LENGTH} visible ASCII characters.`,
         schema: { type: "string" },
       },
     },
@@ -142,15 +144,15 @@ function components(): Json {
         scheme: "bearer",
         bearerFormat: "plt_ and 36 letters or digits",
         description:
-          "A token acts for one owner and carries the scopes `plants:read`, `plants:write` or both. A server may take tokens (JWT) of an identity provider too.",
+          "A token acts for one owner and has the scopes `plants:read`, `plants:write` or both. The server may also accept tokens (JWTs) of an identity provider.",
       },
     },
   };
 }
 
-/** The failures of an operation, by status, each with its numbers and an example of each. */
-function failures(own: readonly ErrorCode[]): Json {
-  const byStatus = Map.groupBy([...own, ...COMMON_FAILURES], (code) => statusOf(ERRORS[code].number));
+/** Returns the error responses of an operation by status, with the error numbers and an example of each error. */
+function errors(own: readonly ErrorCode[]): Json {
+  const byStatus = Map.groupBy([...own, ...COMMON_ERRORS], (code) => statusOf(ERRORS[code].number));
   return Object.fromEntries(
     [...byStatus].map(([status, codes]) => {
       const numbers = codes.map((code) => ERRORS[code].number);
@@ -160,12 +162,12 @@ function failures(own: readonly ErrorCode[]): Json {
       );
       const headers = Object.entries(HEADERS_BY_STATUS[status] ?? {}).map(([name, key]) => [name, ref("headers", key)]);
       const description = codes.map((code) => `\`${ERRORS[code].number}\` ${ERRORS[code].when}`).join(" · ");
-      return [status, success(description, jsonContent(schema, examples), Object.fromEntries(headers))];
+      return [status, response(description, jsonContent(schema, examples), Object.fromEntries(headers))];
     }),
   );
 }
 
-const success = (description: string, content?: Json, headers: Json = {}): Json => ({
+const response = (description: string, content?: Json, headers: Json = {}): Json => ({
   description,
   headers: {
     "X-Request-Id": ref("headers", "X-Request-Id"),
@@ -177,4 +179,4 @@ const success = (description: string, content?: Json, headers: Json = {}): Json 
 
 const jsonContent = (schema: Json, examples: Json): Json => ({ "application/json": { schema, examples } });
 
-const scopeNote = (scope: Scope): string => `Needs a token with the scope \`${scope}\`.`;
+const scopeNote = (scope: Scope): string => `Requires the scope \`${scope}\`.`;

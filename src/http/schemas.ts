@@ -3,18 +3,18 @@ import { ID_MAX, ID_MIN, NAME_MAX_LENGTH, NAME_PATTERN, TAG_MAX_LENGTH } from ".
 import { ERROR_DESCRIPTION } from "./openapi-texts.ts";
 
 /*
- * What goes in and out, in JSON Schema 2020-12. The limits are those by which the domain checks; a test lets both
- * judge the same generated plants and queries, and fails where they disagree.
+ * JSON Schemas (2020-12) of requests and responses. The limits come from the constants of the domain; a property test
+ * verifies that the schemas and the domain accept the same plants and queries.
  */
 
 type JsonSchema = Readonly<Record<string, unknown>>;
 
-const TEXT_RULE = "Kept exactly as sent: any well-formed Unicode without U+0000. The length counts code points.";
+const TEXT_RULE = "Any well-formed Unicode without U+0000, stored exactly as sent. The length is in code points.";
 const INT64: JsonSchema = { type: "integer", format: "int64", minimum: ID_MIN, maximum: ID_MAX };
 
 const id: JsonSchema = {
   ...INT64,
-  description: "Chosen by the client, unique among the owner's plants. Exact over the whole range.",
+  description: "Chosen by the client. Unique per owner. Exact over the whole int64 range.",
   examples: [1, ID_MAX],
 };
 const name: JsonSchema = {
@@ -22,7 +22,7 @@ const name: JsonSchema = {
   minLength: 1,
   maxLength: NAME_MAX_LENGTH,
   pattern: NAME_PATTERN,
-  description: `${TEXT_RULE} At least one character is not white space.`,
+  description: `${TEXT_RULE} At least one character must not be white space.`,
   examples: ["Aristolochia californica"],
 };
 const tag: JsonSchema = { type: "string", maxLength: TAG_MAX_LENGTH, description: TEXT_RULE, examples: ["vine"] };
@@ -38,22 +38,26 @@ const object = (
   properties,
 });
 
-/** The schemas of the description, by name. */
+/** Named schemas of the API description. */
 export const SCHEMAS = {
-  NewPlant: object("A plant to keep. Unknown fields are ignored.", ["id", "name"], { id, name, tag }),
-  Plant: object("A plant. It has no `tag` when it was created without one.", ["name"], { name, tag }),
-  ListedPlant: object("A plant in a list: the fields that `fields` names; `tag` only when the plant has one.", [], {
-    id,
-    name,
-    tag,
-  }),
+  NewPlant: object("A plant to create. Unknown fields are ignored.", ["id", "name"], { id, name, tag }),
+  Plant: object("A plant. `tag` is absent if the plant has none.", ["name"], { name, tag }),
+  ListedPlant: object(
+    "A plant in a list, with the fields selected by `fields`. `tag` is absent if the plant has none.",
+    [],
+    {
+      id,
+      name,
+      tag,
+    },
+  ),
   Error: object(ERROR_DESCRIPTION, ["error", "message"], {
     error: {
       type: "integer",
       format: "int32",
-      description: "A stable number: the HTTP status times 100 plus a counter.",
+      description: "Stable error number: the HTTP status times 100 plus a counter.",
     },
-    message: { type: "string", description: "What is wrong and what to do about it, for people." },
+    message: { type: "string", description: "Human-readable description of the error and its remedy." },
   }),
 } as const;
 
@@ -65,11 +69,11 @@ interface Parameter {
   readonly explode?: false;
 }
 
-/** The query parameters of a list. */
+/** Query parameters of a list. */
 export const LIST_PARAMETER_SCHEMAS: Readonly<Record<(typeof LIST_PARAMETERS)[number], Parameter>> = {
   limit: {
     description:
-      "At most so many plants. When more remain, the `Link` header leads to them. Without `limit` all plants are listed.",
+      "Maximum number of plants. If more remain, the `Link` header contains the URL of the next page. Without `limit`, the list contains all plants.",
     schema: { type: "integer", format: "int32", minimum: 1, maximum: LIMIT_MAX },
     example: 20,
   },
@@ -81,7 +85,7 @@ export const LIST_PARAMETER_SCHEMAS: Readonly<Record<(typeof LIST_PARAMETERS)[nu
   },
   fields: {
     description:
-      "The fields to show of each plant, separated by commas. May also be repeated: `fields=id&fields=name`.",
+      "Comma-separated fields to return for each plant. The parameter can also be repeated: `fields=id&fields=name`.",
     style: "form",
     explode: false,
     schema: { type: "array", items: { type: "string", enum: FIELDS }, minItems: 1, default: DEFAULT_FIELDS },
@@ -89,9 +93,9 @@ export const LIST_PARAMETER_SCHEMAS: Readonly<Record<(typeof LIST_PARAMETERS)[nu
   },
 };
 
-/** The id in the path of a delete. */
+/** Path parameter `id` of a delete. */
 export const PATH_ID: Parameter = {
-  description: "An optional `-` and decimal digits.",
+  description: "Id of the plant: an optional `-` and decimal digits.",
   schema: INT64,
   example: 1,
 };
