@@ -21,7 +21,7 @@ describe.each([
   const fraction = fc.oneof(fc.constant(""), fc.stringMatching(/^[0-9]{1,25}$/), fc.stringMatching(/^0{1,25}$/));
   const exponent = fc.option(fc.integer({ min: -45, max: 45 }), { nil: undefined });
 
-  it("reads a number as an id just when it is exactly one", () => {
+  it("accepts a number as an id exactly when it is an int64", () => {
     const literal = fc.tuple(fc.constantFrom("", "-"), digits, fraction, exponent, fc.constantFrom("e", "E", "e+"));
     let ids = 0;
     fc.assert(
@@ -42,7 +42,7 @@ describe.each([
     expect(ids).toBeGreaterThan(500);
   });
 
-  it("takes a text just when JSON.parse does", () => {
+  it("accepts exactly the texts that JSON.parse accepts", () => {
     const text = fc.oneof(fc.string({ unit: fc.constantFrom(...'{}[],:"\\ 01.5e+-ntrufals') }), fc.json());
     const outcome = (read: (text: string) => unknown, each: string): string => {
       try {
@@ -61,7 +61,7 @@ describe.each([
 });
 
 describe("parseJson", () => {
-  it("reads back what stringifyJson writes, digit for digit", () => {
+  it("restores values from stringifyJson exactly", () => {
     const { tree } = fc.letrec<{ tree: unknown }>((tie) => ({
       tree: fc.oneof(
         { maxDepth: 4 },
@@ -86,7 +86,7 @@ describe("parseJson", () => {
 });
 
 describe("parseJsonWithId", () => {
-  /** The id that a plant with this parsed `id` has, if it is valid. */
+  /** Returns the id of a plant with this parsed `id`; `undefined` if it is invalid. */
   const idOf = (id: unknown): bigint | undefined => {
     try {
       return parseNewPlant({ id, name: "x" }).id;
@@ -125,7 +125,7 @@ describe("parseJsonWithId", () => {
     .tuple(space, fc.oneof({ weight: 4, arbitrary: plant }, value), space)
     .map((parts) => parts.join(""));
 
-  it("reads the outermost id exactly, and everything else as JSON.parse does", () => {
+  it("parses the outermost id exactly and everything else like JSON.parse", () => {
     let exact = 0;
     fc.assert(
       fc.property(document, (text) => {
@@ -146,7 +146,7 @@ describe("parseJsonWithId", () => {
     expect(exact).toBeGreaterThan(1_000);
   });
 
-  it("parses natively, without a function that is called for each value", () => {
+  it("calls JSON.parse without a reviver", () => {
     const text = `{"id":9007199254740993,"name":"x","ignored":[${"1e308,".repeat(10_000)}1.5]}`;
     const parse = spyOn(JSON, "parse");
     expect(parseJsonWithId(text)).toHaveProperty("id", 9007199254740993n);
