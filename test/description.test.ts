@@ -127,7 +127,7 @@ async function tokenFor({ operation, parameters }: DescribedRequest): Promise<st
   return service.token({ owner });
 }
 
-/** Returns everything in a response that does not differ between two requests anyway. */
+/** Returns a response without the headers that differ in every response. */
 const comparable = ({ status, headers, text }: Reply) => ({
   status,
   text,

@@ -4,14 +4,14 @@ import { sqliteFile } from "../storage/open.ts";
 import type { Contents } from "../storage/sqlite/inspection.ts";
 
 /**
- * Returns the file of a SQLite database URL. `what` names the command or flag in the error message.
+ * Returns the file of a SQLite database URL. `feature` is the command or flag to name in the error message.
  * @throws UsageError for PostgreSQL
  */
-export function requireSqlite(what: string, database: string): string {
+export function requireSqlite(feature: string, database: string): string {
   const file = sqliteFile(database);
   if (file !== undefined) return file;
   throw new UsageError(
-    `${what} supports only SQLite: for PostgreSQL, use pg_dump and pg_restore, see docs/operations.md`,
+    `${feature} supports only SQLite: for PostgreSQL, use pg_dump and pg_restore, see docs/operations.md`,
   );
 }
 

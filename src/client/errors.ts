@@ -7,7 +7,7 @@ const CODES = new Map<number, ErrorCode>(
 /** An error response: a rejected request (4xx) or a server error (5xx). */
 export class PlantStoreError extends Error {
   override readonly name = "PlantStoreError";
-  /** Error name, such as `duplicate_id`; `unknown` when the response is not from Plant Store, but from a proxy for example. */
+  /** Error name, such as `duplicate_id`; `unknown` if the response is not from Plant Store, for example from a proxy. */
   readonly code: ErrorCode | "unknown";
   /** Stable error number of the API; 0 when `code` is `unknown`. */
   readonly number: number;
@@ -15,7 +15,7 @@ export class PlantStoreError extends Error {
   readonly status: number;
   /** Request id to search for in the server's log. */
   readonly requestId: string | undefined;
-  /** Minimum delay before a retry that the server requests with `Retry-After`; 0 without the header. */
+  /** Delay that the server requests with `Retry-After`; 0 without the header. */
   readonly retryAfterMs: number;
 
   /** Creates the error for a response whose status is not a success. */

@@ -23,7 +23,7 @@ export interface VerifiedCounts {
 interface Summary {
   readonly owner: Owner;
   readonly plants: number;
-  /** SHA-256 of all columns of all plants, by ascending id. */
+  /** SHA-256 of id, name, tag and idempotency key of all plants, by ascending id. */
   readonly digest: string;
 }
 

@@ -1,4 +1,4 @@
-// Parsers of setting values. All return `undefined` for invalid text.
+// Parsers of setting values. All return `undefined` for invalid text; validators return the text itself.
 
 /** Parses a duration such as `500ms`, `30s`, `15m`, `12h` or `30d` within bounds. Returns milliseconds. */
 export function parseDuration(text: string, minMs: number, maxMs: number): number | undefined {
