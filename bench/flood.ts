@@ -1,6 +1,6 @@
 /**
- * `bun bench/flood.ts`: three times the load that the server can take, and a thousand slow clients. The server has one
- * core, this load the other. Ends with 1 when a promise of docs/overload.md does not hold.
+ * `bun bench/flood.ts`: offers three times the maximum load, and opens 1,000 slow clients. The server runs on one core,
+ * this load generator on the other. Exits with 1 when a promise of docs/overload.md does not hold.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -10,42 +10,42 @@ import { median } from "./statistics.ts";
 
 const [SERVER_CORE, LOAD_CORE] = ["0", "1"];
 const PORT = 18_791;
-const CONNECTIONS = 4_000;
-const FEW_CONNECTIONS = 64;
+const OVERLOAD_CONNECTIONS = 4_000;
+const BASE_CONNECTIONS = 64;
 const SLOW_CLIENTS = 1_000;
-/** Plants in the store before the floods: the lists are of these. */
+/** Plants created before the overload; the lists return these. */
 const PLANTS = 50_000;
 const ROUNDS = 9;
 const WAVES = 3;
 const WAVE_SECONDS = 2;
-/** For what a wave has left to be answered. */
-const WAVE_ENDS_MS = 300;
-const TICKS_A_SECOND = 100;
+/** Pause after a wave, for its remaining responses. */
+const WAVE_DRAIN_MS = 300;
+const TICKS_PER_SECOND = 100;
 const MAIN = join(import.meta.dir, "../src/main.ts");
 
-/** What came back in a while. Times are in milliseconds from the sending of the request. */
-interface Tally {
+/** Responses during a period, with the latency of each. */
+interface Sample {
   readonly seconds: number;
-  readonly goodMs: number[];
-  /** 429 and 503. */
+  readonly successMs: number[];
+  /** Responses with 429 or 503. */
   readonly refusedMs: number[];
-  /** Answers of any other kind. */
-  strange: number;
+  /** Number of responses with any other status. */
+  unexpected: number;
 }
 
 interface Connection {
   readonly socket: Socket<Connection>;
   sentAtMs: number;
-  /** Bytes of the answer that are still to come. */
-  restBytes: number;
+  /** Bytes of the response that have not arrived yet. */
+  remainingBytes: number;
 }
 
-/** Clients that each send one request at a time. */
+/** Connections with at most one request in flight each. */
 class Clients {
   readonly #request: () => string;
   readonly #idle: Connection[] = [];
   readonly #all: Socket<Connection>[] = [];
-  #tally: Tally = newTally(0);
+  #sample: Sample = newSample(0);
   #isClosedLoop = false;
 
   static async open(count: number, request: () => string): Promise<Clients> {
@@ -60,19 +60,19 @@ class Clients {
     this.#request = request;
   }
 
-  /** Each client sends its next request as soon as the last one is answered. */
-  async saturate(seconds: number): Promise<Tally> {
-    this.#tally = newTally(seconds);
+  /** Closed loop: each connection sends its next request when the last one has its response. */
+  async saturate(seconds: number): Promise<Sample> {
+    this.#sample = newSample(seconds);
     this.#isClosedLoop = true;
     for (const connection of this.#idle.splice(0)) this.#send(connection);
     await spin(seconds, () => {});
     this.#isClosedLoop = false;
-    return this.#tally;
+    return this.#sample;
   }
 
-  /** Sends so many requests a second, answered or not, as long as a client is idle. */
-  async offer(perSecond: number, seconds: number): Promise<Tally> {
-    this.#tally = newTally(seconds);
+  /** Open loop: sends requests at this rate as long as a connection is idle, whether or not earlier ones have a response. */
+  async offer(perSecond: number, seconds: number): Promise<Sample> {
+    this.#sample = newSample(seconds);
     let sent = 0;
     await spin(seconds, (elapsedSeconds) => {
       for (const due = elapsedSeconds * perSecond; sent < due; sent++) {
@@ -80,7 +80,7 @@ class Clients {
         if (connection !== undefined) this.#send(connection);
       }
     });
-    return this.#tally;
+    return this.#sample;
   }
 
   close(): void {
@@ -98,32 +98,32 @@ class Clients {
       port: PORT,
       socket: { data: (from, chunk) => this.#receive(from.data, chunk), error: () => {} },
     });
-    socket.data = { socket, sentAtMs: 0, restBytes: 0 };
+    socket.data = { socket, sentAtMs: 0, remainingBytes: 0 };
     this.#all.push(socket);
     this.#idle.push(socket.data);
   }
 
   #receive(connection: Connection, chunk: Uint8Array): void {
-    connection.restBytes += chunk.length;
-    if (connection.restBytes === chunk.length) {
+    connection.remainingBytes += chunk.length;
+    if (connection.remainingBytes === chunk.length) {
       const head = new TextDecoder().decode(chunk.subarray(0, 1_000)).split("\r\n\r\n", 1)[0] ?? "";
       const [, status = ""] = /^HTTP\/1\.1 (\d{3})/.exec(head) ?? [];
-      connection.restBytes -= head.length + 4 + Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1]);
+      connection.remainingBytes -= head.length + 4 + Number(/\r\ncontent-length: (\d+)/i.exec(head)?.[1]);
       this.#count(status, performance.now() - connection.sentAtMs);
     }
-    if (connection.restBytes !== 0) return;
+    if (connection.remainingBytes !== 0) return;
     if (this.#isClosedLoop) this.#send(connection);
     else this.#idle.push(connection);
   }
 
   #count(status: string, ms: number): void {
-    if (status === "200") this.#tally.goodMs.push(ms);
-    else if (status === "503" || status === "429") this.#tally.refusedMs.push(ms);
-    else this.#tally.strange++;
+    if (status === "200") this.#sample.successMs.push(ms);
+    else if (status === "503" || status === "429") this.#sample.refusedMs.push(ms);
+    else this.#sample.unexpected++;
   }
 }
 
-/** Never rests: where two cores share what they compute with, the server has the same half of it all the time. */
+/** Busy-waits, so that on two hyper-threads of one core the server always has the same share of it. */
 async function spin(seconds: number, act: (elapsedSeconds: number) => void): Promise<void> {
   const startMs = performance.now();
   for (let ms = 0; ms < seconds * 1_000; ms = performance.now() - startMs) {
@@ -132,88 +132,89 @@ async function spin(seconds: number, act: (elapsedSeconds: number) => void): Pro
   }
 }
 
-const newTally = (seconds: number): Tally => ({ seconds, goodMs: [], refusedMs: [], strange: 0 });
-const together = (tallies: readonly Tally[]): Tally => ({
-  seconds: tallies.reduce((sum, { seconds }) => sum + seconds, 0),
-  goodMs: tallies.flatMap(({ goodMs }) => goodMs),
-  refusedMs: tallies.flatMap(({ refusedMs }) => refusedMs),
-  strange: tallies.reduce((sum, { strange }) => sum + strange, 0),
+const newSample = (seconds: number): Sample => ({ seconds, successMs: [], refusedMs: [], unexpected: 0 });
+const merge = (samples: readonly Sample[]): Sample => ({
+  seconds: samples.reduce((sum, { seconds }) => sum + seconds, 0),
+  successMs: samples.flatMap(({ successMs }) => successMs),
+  refusedMs: samples.flatMap(({ refusedMs }) => refusedMs),
+  unexpected: samples.reduce((sum, { unexpected }) => sum + unexpected, 0),
 });
-const goodput = ({ goodMs, seconds }: Tally): number => goodMs.length / seconds;
+const goodput = ({ successMs, seconds }: Sample): number => successMs.length / seconds;
 const p99 = (times: readonly number[]): number => times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? 0;
 
-/** What one round showed, by what it is: the figure and, where something is promised, whether a median keeps it. */
-type Figures = Record<string, readonly [figure: number, isKept?: (median: number) => boolean]>;
+/** Results of a round by label: the value and, for a promise, whether the median of all rounds keeps it. */
+type Results = Record<string, readonly [value: number, isKept?: (median: number) => boolean]>;
 
-const isNone = (count: number): boolean => count === 0;
+const isZero = (count: number): boolean => count === 0;
 
 /**
- * Requests of one kind at three times the rate at which they can be answered, then at half of it. That rate is measured
- * before each of several waves, because the speed of a machine can be another one a second later.
+ * Offers requests at three times the maximum rate, then at half of it until latencies are as before. The maximum is
+ * measured before each wave, because the speed of the machine varies within seconds.
  */
-async function flood(kind: string, request: () => string): Promise<Figures> {
-  const few = await Clients.open(FEW_CONNECTIONS, request);
-  await few.saturate(1);
-  const before = await calmP99(few, goodput(await few.saturate(1)) / 2);
-  const many = await Clients.open(CONNECTIONS, request);
-  const mosts: Tally[] = [];
-  const waves: Tally[] = [];
+async function overload(kind: string, request: () => string): Promise<Results> {
+  const base = await Clients.open(BASE_CONNECTIONS, request);
+  await base.saturate(1);
+  const p99BeforeMs = await measureP99(base, goodput(await base.saturate(1)) / 2);
+  const flood = await Clients.open(OVERLOAD_CONNECTIONS, request);
+  const saturated: Sample[] = [];
+  const waves: Sample[] = [];
   while (waves.length < WAVES) {
-    const most = await few.saturate(1);
-    const wave = await many.offer(goodput(most) * 3, WAVE_SECONDS);
-    const { length: answeredInTime } = wave.goodMs;
-    await Bun.sleep(WAVE_ENDS_MS);
-    mosts.push(most);
-    waves.push({ ...wave, goodMs: wave.goodMs.slice(0, answeredInTime) });
+    const maximum = await base.saturate(1);
+    const wave = await flood.offer(goodput(maximum) * 3, WAVE_SECONDS);
+    const { length: successesInTime } = wave.successMs;
+    await Bun.sleep(WAVE_DRAIN_MS);
+    saturated.push(maximum);
+    waves.push({ ...wave, successMs: wave.successMs.slice(0, successesInTime) });
   }
-  many.close();
-  const most = goodput(together(mosts));
-  const during = together(waves);
-  let recoveredSeconds = WAVE_ENDS_MS / 1_000;
-  for (let isCalm = false; !isCalm && recoveredSeconds < 10; ) {
-    const { goodMs, refusedMs } = await few.offer(most / 2, 0.5);
-    recoveredSeconds += 0.5;
-    isCalm = refusedMs.length === 0 && goodMs.length > 0 && p99(goodMs) < Math.max(2 * before, 20);
+  flood.close();
+  const maximumRate = goodput(merge(saturated));
+  const during = merge(waves);
+  let recoverySeconds = WAVE_DRAIN_MS / 1_000;
+  for (let isRecovered = false; !isRecovered && recoverySeconds < 10; ) {
+    const { successMs, refusedMs } = await base.offer(maximumRate / 2, 0.5);
+    recoverySeconds += 0.5;
+    isRecovered = refusedMs.length === 0 && successMs.length > 0 && p99(successMs) < Math.max(2 * p99BeforeMs, 20);
   }
-  few.close();
+  base.close();
+  const refused = during.refusedMs.length;
   return {
-    [`${kind} a second at most`]: [most],
-    [`${kind} answered well at three times that, %`]: [(100 * goodput(during)) / most, (share) => share > 80],
-    [`${kind} refused, %`]: [(100 * during.refusedMs.length) / (during.refusedMs.length + during.goodMs.length)],
-    [`${kind} refused: p99, ms`]: [p99(during.refusedMs), (ms) => ms < 100],
-    [`${kind} with a strange answer`]: [during.strange, isNone],
-    [`${kind}: seconds until all is as before`]: [recoveredSeconds, (seconds) => seconds <= 5],
+    [`${kind}: maximum rate, per second`]: [maximumRate],
+    [`${kind}: successful, % of the maximum`]: [(100 * goodput(during)) / maximumRate, (share) => share > 80],
+    [`${kind}: refused, %`]: [(100 * refused) / (refused + during.successMs.length)],
+    [`${kind}: p99 of refused, ms`]: [p99(during.refusedMs), (ms) => ms < 100],
+    [`${kind}: unexpected responses`]: [during.unexpected, isZero],
+    [`${kind}: time to recover, s`]: [recoverySeconds, (seconds) => seconds <= 5],
   };
 }
 
-/** What a thousand slow clients do to the others. */
-async function slowClients(token: string, request: () => string): Promise<Figures> {
-  const few = await Clients.open(FEW_CONNECTIONS, request);
-  await few.saturate(1);
-  const most = goodput(await few.saturate(2));
-  const without = await calmP99(few, most / 4);
+/** Measures the effect of slow clients on other clients. */
+async function slowClients(token: string, request: () => string): Promise<Results> {
+  const others = await Clients.open(BASE_CONNECTIONS, request);
+  await others.saturate(1);
+  const maximumRate = goodput(await others.saturate(2));
+  const p99WithoutMs = await measureP99(others, maximumRate / 4);
   const stop = startSlowClients(token);
   await Bun.sleep(3_000);
-  const during = await few.offer(most / 4, 5);
+  const during = await others.offer(maximumRate / 4, 5);
   stop();
-  few.close();
-  const withThem = p99(during.goodMs);
+  others.close();
+  const p99WithMs = p99(during.successMs);
   return {
-    "others: p99 without slow clients, ms": [without],
-    "others: p99 with them, ms": [withThem],
-    "others: with them, times without": [withThem / without, (times) => times < 2],
-    "others: refused": [during.refusedMs.length, isNone],
+    "other clients: p99 without slow clients, ms": [p99WithoutMs],
+    "other clients: p99 with slow clients, ms": [p99WithMs],
+    "other clients: p99 with / without": [p99WithMs / p99WithoutMs, (ratio) => ratio < 2],
+    "other clients: refused": [during.refusedMs.length, isZero],
   };
 }
 
-/** At so many requests a second, once the flood before it is forgotten. */
-async function calmP99(clients: Clients, perSecond: number): Promise<number> {
+/** Measures the p99 at this rate, after a pause and a warm-up. */
+async function measureP99(clients: Clients, perSecond: number): Promise<number> {
   await Bun.sleep(500);
   await clients.offer(perSecond, 1);
-  return p99((await clients.offer(perSecond, 5)).goodMs);
+  return p99((await clients.offer(perSecond, 5)).successMs);
 }
 
-/** Clients that send their headers, or their body, a byte a second, or read nothing of a long answer. */
+/** Opens clients that send their headers or their body one byte per second, or read nothing of a long response. */
 function startSlowClients(token: string): () => void {
   const head = (method: string) => `${method} /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n`;
   const starts = [
@@ -242,13 +243,13 @@ function startSlowClients(token: string): () => void {
       },
     });
   for (let n = 0; n < SLOW_CLIENTS; n++) open(n % starts.length).catch(() => {});
-  // Each has its own moment of the second: all at once would be a burst, and keep this program from its other clients.
+  // Spreads the bytes over the second: a burst would delay the other clients of this program.
   let tick = 0;
   const timer = setInterval(() => {
-    tick = (tick + 1) % TICKS_A_SECOND;
+    tick = (tick + 1) % TICKS_PER_SECOND;
     let n = 0;
-    for (const socket of sockets) if (n++ % TICKS_A_SECOND === tick && socket.data !== 2) socket.write("x");
-  }, 1_000 / TICKS_A_SECOND);
+    for (const socket of sockets) if (n++ % TICKS_PER_SECOND === tick && socket.data !== 2) socket.write("x");
+  }, 1_000 / TICKS_PER_SECOND);
   return () => {
     isStopped = true;
     clearInterval(timer);
@@ -256,7 +257,7 @@ function startSlowClients(token: string): () => void {
   };
 }
 
-/** A server on an empty database of its own, and a token for it. */
+/** Starts a server on an empty database and creates a token for it. */
 async function startServer() {
   const folder = mkdtempSync(join(tmpdir(), "plantstore-flood-"));
   const database = ["--database", `sqlite:${folder}/plants.db`];
@@ -279,8 +280,8 @@ async function startServer() {
   };
 }
 
-/** One round on a server and a database of its own. */
-async function round(): Promise<Figures> {
+/** Runs one round on a new server and database. */
+async function runRound(): Promise<Results> {
   const { token, stop } = await startServer();
   try {
     const head = (method: string, path: string) =>
@@ -290,16 +291,16 @@ async function round(): Promise<Figures> {
       const body = `{"id":${++id},"name":"Aristolochia californica","tag":"vine"}`;
       return `${head("POST", "/plants")}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
     };
-    // No two of them are the same, so that none is answered from memory.
+    // All lists differ, so that none is served from the cache.
     let n = 0;
     const list = () => `${head("GET", `/plants?fields=id&limit=500&after=${++n % 10_000}&n=${n}`)}\r\n`;
-    const planters = await Clients.open(FEW_CONNECTIONS, create);
-    while (id < PLANTS) await planters.saturate(0.1);
-    planters.close();
+    const writers = await Clients.open(BASE_CONNECTIONS, create);
+    while (id < PLANTS) await writers.saturate(0.1);
+    writers.close();
     return {
-      ...(await flood("lists", list)),
+      ...(await overload("lists", list)),
       ...(await slowClients(token, list)),
-      ...(await flood("creates", create)),
+      ...(await overload("creates", create)),
     };
   } finally {
     await stop();
@@ -308,16 +309,16 @@ async function round(): Promise<Figures> {
 
 async function main(): Promise<boolean> {
   Bun.spawnSync(["taskset", "-cp", LOAD_CORE, String(process.pid)]);
-  const rounds: Figures[] = [];
-  for (let n = 0; n < ROUNDS; n++) rounds.push(await round());
+  const rounds: Results[] = [];
+  for (let n = 0; n < ROUNDS; n++) rounds.push(await runRound());
   let areAllKept = true;
-  for (const [what, [, isKept = () => true]] of Object.entries(rounds[0] ?? {})) {
-    const figures = rounds.map((round) => round[what]?.[0] ?? Number.NaN);
-    const middle = median(figures);
-    const holds = isKept(middle);
-    areAllKept &&= holds;
-    const each = figures.map((figure) => figure.toFixed(1)).join("  ");
-    console.log(`${what.padEnd(48)} ${middle.toFixed(1).padStart(9)}${holds ? "" : " MISSED"}   (${each})`);
+  for (const [label, [, isKept = () => true]] of Object.entries(rounds[0] ?? {})) {
+    const values = rounds.map((round) => round[label]?.[0] ?? Number.NaN);
+    const middle = median(values);
+    const isPromiseKept = isKept(middle);
+    areAllKept &&= isPromiseKept;
+    const each = values.map((value) => value.toFixed(1)).join("  ");
+    console.log(`${label.padEnd(48)} ${middle.toFixed(1).padStart(9)}${isPromiseKept ? "" : " MISSED"}   (${each})`);
   }
   return areAllKept;
 }

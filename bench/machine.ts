@@ -4,20 +4,20 @@ import { join } from "node:path";
 import { newFolder } from "./processes.ts";
 import { plantStoreVersion } from "./servers/plant-store.ts";
 
-/** Where the figures were measured. */
+/** The machine of a run. The keys are those of `docs/performance.json`. */
 export interface Machine {
   readonly processor: string;
   readonly cores: number;
   readonly memoryGiB: number;
   readonly kernel: string;
   readonly fileSystem: string;
-  /** Commits of 4 KiB that the disk takes a second, one by one. */
+  /** Sequential writes of 4 KiB, each followed by an fdatasync. */
   readonly fsyncsPerSecond: number;
-  /** Of what took part, by name. */
+  /** Versions by program name. */
   readonly versions: Readonly<Record<string, string>>;
 }
 
-/** Looks at the machine; takes a second. */
+/** Describes this machine; measuring the disk takes a second. */
 export function describeMachine(): Machine {
   const folder = newFolder();
   const machine = {
@@ -36,20 +36,20 @@ export function describeMachine(): Machine {
 function measureFsyncs(path: string): number {
   const file = openSync(path, "w");
   const page = Buffer.alloc(4_096, 1);
-  const started = performance.now();
+  const startedMs = performance.now();
   let count = 0;
-  while (performance.now() - started < 1_000) {
+  while (performance.now() - startedMs < 1_000) {
     writeSync(file, page);
     fdatasyncSync(file);
     count++;
   }
   closeSync(file);
-  return count / ((performance.now() - started) / 1_000);
+  return count / ((performance.now() - startedMs) / 1_000);
 }
 
 function versions(): Record<string, string> {
   const commit = output(["git", "-C", import.meta.dir, "rev-parse", "--short", "HEAD"]);
-  const asked = {
+  const programs = {
     nginx: output(["nginx", "-v"])?.split("/")[1],
     wrk: /\/?(\d[\d.]+)/.exec(output(["wrk", "-v"]) ?? "")?.[1],
     Node: output(["node", "--version"])?.slice(1),
@@ -58,11 +58,11 @@ function versions(): Record<string, string> {
   return {
     "Plant Store": commit === undefined ? plantStoreVersion : `${plantStoreVersion} (${commit})`,
     Bun: Bun.version,
-    ...Object.fromEntries(Object.entries(asked).filter(([, version]) => version !== undefined)),
+    ...Object.fromEntries(Object.entries(programs).filter(([, version]) => version !== undefined)),
   };
 }
 
-/** What a program prints, on either stream; `undefined` when it is missing or prints nothing. */
+/** The first line that a program prints on either stream; `undefined` when it is missing or prints nothing. */
 function output(command: readonly [string, ...string[]]): string | undefined {
   if (Bun.which(command[0]) === null) return undefined;
   const { stdout, stderr } = Bun.spawnSync([...command]);

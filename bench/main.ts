@@ -1,12 +1,12 @@
-/** `npm run bench`: see README.md beside this file. */
+/** `npm run bench`: see README.md in this folder. */
 import { Command, Option } from "commander";
 import { describeMachine } from "./machine.ts";
 import { peers } from "./peers/index.ts";
-import { leaveServerCore } from "./processes.ts";
-import { describeFigure } from "./report/console.ts";
+import { reserveServerCore } from "./processes.ts";
+import { formatMetric } from "./report/console.ts";
 import { prepareReport, readRecord, writeReport } from "./report/files.ts";
 import type { ScenarioResult } from "./report/record.ts";
-import type { Depth, Scenario } from "./scenario.ts";
+import type { RunSettings, Scenario } from "./scenario.ts";
 import { SCENARIOS } from "./scenarios/index.ts";
 
 interface Flags {
@@ -17,17 +17,17 @@ interface Flags {
   readonly render: boolean;
 }
 
-const about = SCENARIOS.map((each) => `  ${each.name.padEnd(20)} ${each.about}`).join("\n");
+const scenarioList = SCENARIOS.map((each) => `  ${each.name.padEnd(20)} ${each.description}`).join("\n");
 const command = new Command("npm run bench --")
-  .description("Measures Plant Store beside the limit and beside its peers.")
-  .option("--quick", "a look within two minutes: short rounds, with fewer scenarios and without the peers", false)
-  .addOption(new Option("--scenario <names...>", "only these scenarios").choices(SCENARIOS.map(({ name }) => name)))
-  .option("--peers", "with the peers, also when quick")
-  .option("--no-peers", "without the peers")
-  .option("--report", "write docs/performance.md, which a full run does anyway")
-  .option("--no-report", "write nothing")
-  .option("--render", "measure nothing, write docs/performance.md again from docs/performance.json", false)
-  .addHelpText("after", `\nScenarios:\n${about}`)
+  .description("Compares Plant Store with its performance limits and with other servers (peers).")
+  .option("--quick", "run for about two minutes: short rounds, fewer scenarios, no peers", false)
+  .addOption(new Option("--scenario <names...>", "run only these scenarios").choices(SCENARIOS.map(({ name }) => name)))
+  .option("--peers", "include the peers, also with --quick")
+  .option("--no-peers", "skip the peers")
+  .option("--report", "write docs/performance.md; the default for a full run")
+  .option("--no-report", "do not write docs/performance.md")
+  .option("--render", "render docs/performance.md from docs/performance.json without measuring", false)
+  .addHelpText("after", `\nScenarios:\n${scenarioList}`)
   .parse();
 
 try {
@@ -44,32 +44,33 @@ async function main({ quick, scenario, render, ...flags }: Flags): Promise<numbe
     await writeReport(await readRecord());
     return 0;
   }
-  leaveServerCore();
-  const depth = { ...(quick ? { rounds: 2, seconds: 1 } : { rounds: 5, seconds: 3 }), isQuick: quick, withPeers };
-  const started = performance.now();
+  reserveServerCore();
+  const settings = { ...(quick ? { rounds: 2, seconds: 1 } : { rounds: 5, seconds: 3 }), isQuick: quick, withPeers };
+  const startedMs = performance.now();
   const machine = describeMachine();
   const results: ScenarioResult[] = [];
   for (const each of SCENARIOS) {
-    if (scenario?.includes(each.name) ?? !(quick && each.isLeftOutWhenQuick)) results.push(await measure(each, depth));
+    const isSelected = scenario?.includes(each.name) ?? !(quick && each.isSkippedWhenQuick);
+    if (isSelected) results.push(await runScenario(each, settings));
   }
   if (report) {
-    const minutes = Math.round((performance.now() - started) / 60_000);
+    const minutes = Math.round((performance.now() - startedMs) / 60_000);
     const date = new Date().toISOString().slice(0, 10);
-    const measured = peers.map(({ name, version, durability }) => ({ name, version, durability }));
-    await writeReport({ date, minutes, depth, machine, peers: measured, results });
+    const measuredPeers = peers.map(({ name, version, durability }) => ({ name, version, durability }));
+    await writeReport({ date, minutes, depth: settings, machine, peers: measuredPeers, results });
   }
   return results.some(({ failure }) => failure !== undefined) ? 1 : 0;
 }
 
-/** A scenario that fails does not cost the figures of the others. */
-async function measure({ name, run }: Scenario, depth: Depth): Promise<ScenarioResult> {
+/** Runs a scenario. A failure is recorded, so that the run continues with the other scenarios. */
+async function runScenario({ name, run }: Scenario, settings: RunSettings): Promise<ScenarioResult> {
   const startedMs = performance.now();
   console.error(`${name} ...`);
   try {
-    const figures = await run(depth);
-    for (const figure of figures) console.log(describeFigure(figure));
+    const metrics = await run(settings);
+    for (const metric of metrics) console.log(formatMetric(metric));
     console.error(`  took ${Math.round((performance.now() - startedMs) / 1_000)} s\n`);
-    return { scenario: name, figures };
+    return { scenario: name, figures: metrics };
   } catch (error) {
     const failure = (error as Error).message;
     console.error(`  failed: ${failure}\n`);

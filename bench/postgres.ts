@@ -1,6 +1,6 @@
 /**
- * `bun bench/postgres.ts`: one server on PostgreSQL beside pgbench, which does the same in SQL. PostgreSQL, the server
- * and the load share all cores. Needs wrk and pgbench: `apt-get install wrk postgresql-client`.
+ * `bun bench/postgres.ts`: compares one server on PostgreSQL with pgbench running the equivalent SQL. PostgreSQL, the
+ * server and the load generator share all cores. Requires wrk and pgbench: `apt-get install wrk postgresql-client`.
  */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { startPostgres } from "../test/support/postgres.ts";
 import { createToken, type Program, startProgram } from "../test/support/program.ts";
 import { ascendingIds } from "./load/ids.ts";
-import { load } from "./load/wrk.ts";
+import { runWrk } from "./load/wrk.ts";
 import type { Exchange } from "./servers/exchange.ts";
 import { exchanges } from "./servers/plant-store.ts";
 import type { Server } from "./servers/server.ts";
@@ -19,20 +19,26 @@ const ROUNDS = Number(process.env["ROUNDS"] || 5);
 const SECONDS = 4;
 const OWNER = "bench";
 
-/** What pgbench sends: the plainest statement for a row, and the statement that the server sends for a list. */
+/** pgbench scripts: the simplest INSERT of one row, and the server's own SELECT for a list. */
 const INSERT = `\\set n :n + 1
 \\set id (:run * ${CONNECTIONS} + :client_id) * 10000000 + :n
 INSERT INTO plants (owner, id, name, tag, idempotency_key) VALUES ('pgbench', :id, 'Aristolochia californica', 'vine', NULL);`;
 const SELECT = `\\set first -9223372036854775807
 SELECT id, name, tag FROM plants WHERE owner = '${OWNER}' AND id >= :first ORDER BY id LIMIT 21;`;
 
-/** The load knows a server as the other benchmarks do. */
-const NOT_STARTED = { name: "Plant Store", role: "product", exchanges: {}, startMs: 0, stop: async () => {} } as const;
+/** Fields of `Server` that the load generator does not use. */
+const UNUSED_FIELDS = {
+  name: "Plant Store",
+  role: "product",
+  exchanges: {},
+  startMs: 0,
+  stop: async () => {},
+} as const;
 
-/** One of two that are compared: `run` differs from one measurement to the next. */
-interface Contender {
+/** A system under test. */
+interface Candidate {
   readonly name: string;
-  /** Transactions or requests a second. */
+  /** Measures requests or transactions per second. `run` is different in each call. */
   measure(run: number): Promise<number>;
 }
 
@@ -45,11 +51,13 @@ const folder = mkdtempSync(join(tmpdir(), "plantstore-bench-"));
 const server = await startProgram(["--database", database.url, "--admin-port", "off"]);
 try {
   const token = await createToken(database.url, OWNER);
-  const [facts] = await database.query<{ version: string; fsync: string; synchronous_commit: string }>(
+  const [settings] = await database.query<{ version: string; fsync: string; synchronous_commit: string }>(
     "SELECT current_setting('server_version') AS version, current_setting('fsync') AS fsync, current_setting('synchronous_commit') AS synchronous_commit",
   );
-  console.log(`PostgreSQL ${facts?.version}, fsync ${facts?.fsync}, synchronous_commit ${facts?.synchronous_commit}`);
-  console.log(`${CONNECTIONS} connections, medians of ${ROUNDS} runs of ${SECONDS} s in turn, nothing pinned\n`);
+  console.log(
+    `PostgreSQL ${settings?.version}, fsync ${settings?.fsync}, synchronous_commit ${settings?.synchronous_commit}`,
+  );
+  console.log(`${CONNECTIONS} connections, medians of ${ROUNDS} interleaved runs of ${SECONDS} s, no CPU pinning\n`);
   const { create, list } = exchanges(token, 20) as Required<ReturnType<typeof exchanges>>;
   await compare("durable creates", wrk(server, create), pgbench(INSERT));
   await compare("lists of 20", wrk(server, list), pgbench(SELECT));
@@ -59,32 +67,32 @@ try {
   rmSync(folder, { recursive: true });
 }
 
-/** Several rounds in turn, after one that warms up, so that a drift of the machine meets both alike. */
-async function compare(what: string, ours: Contender, reference: Contender): Promise<void> {
-  const rates = new Map<Contender, number[]>([ours, reference].map((contender) => [contender, []]));
+/** Interleaves the runs, so that drift of the machine affects both equally. The first run is a warm-up. */
+async function compare(operation: string, product: Candidate, reference: Candidate): Promise<void> {
+  const rates = new Map<Candidate, number[]>([product, reference].map((candidate) => [candidate, []]));
   for (let run = 0; run <= ROUNDS; run++) {
-    for (const [contender, measured] of rates) {
-      const rate = await contender.measure(run);
+    for (const [candidate, measured] of rates) {
+      const rate = await candidate.measure(run);
       if (run > 0) measured.push(rate);
     }
   }
   for (const [{ name }, measured] of rates) {
     const range = `(${Math.round(Math.min(...measured))} to ${Math.round(Math.max(...measured))})`;
-    console.log(`${what.padEnd(16)} ${name.padEnd(12)} ${Math.round(median(measured))}/s ${range}`);
+    console.log(`${operation.padEnd(16)} ${name.padEnd(12)} ${Math.round(median(measured))}/s ${range}`);
   }
-  const [our = [], theirs = []] = rates.values();
-  console.log(`${what.padEnd(16)} ratio        ${(median(our) / median(theirs)).toFixed(2)}\n`);
+  const [productRates = [], referenceRates = []] = rates.values();
+  console.log(`${operation.padEnd(16)} ratio        ${(median(productRates) / median(referenceRates)).toFixed(2)}\n`);
 }
 
-/** Requests to the server. */
-function wrk({ url, process: { pid } }: Program, ask: Exchange): Contender {
-  const server: Server = { ...NOT_STARTED, url, pid };
+/** Sends requests to the server with wrk. */
+function wrk({ url, process: { pid } }: Program, exchange: Exchange): Candidate {
+  const server: Server = { ...UNUSED_FIELDS, url, pid };
   return {
     name: "Plant Store",
     async measure(run) {
       const ids = ascendingIds(run);
-      const measured = await load(server, {
-        exchanges: [ask],
+      const measured = await runWrk(server, {
+        exchanges: [exchange],
         ids,
         connections: CONNECTIONS,
         seconds: SECONDS,
@@ -96,8 +104,8 @@ function wrk({ url, process: { pid } }: Program, ask: Exchange): Contender {
   };
 }
 
-/** A script of pgbench, prepared once a connection, in sessions that walk the index as the server's do. */
-function pgbench(script: string): Contender {
+/** Runs a pgbench script with prepared statements and the planner settings of the server's sessions. */
+function pgbench(script: string): Candidate {
   const path = join(folder, `${script.length}.sql`);
   writeFileSync(path, script);
   return {
@@ -106,7 +114,7 @@ function pgbench(script: string): Contender {
       const options = ["-n", "-M", "prepared", "-c", `${CONNECTIONS}`, "-j", "2", "-T", `${SECONDS}`];
       const variables = ["-D", "n=0", "-D", `run=${run}`];
       const env = { PGOPTIONS: "-c enable_sort=off -c enable_seqscan=off -c plan_cache_mode=force_generic_plan" };
-      const output = await print(["pgbench", ...options, ...variables, "-f", path, database.url], env);
+      const output = await outputOf(["pgbench", ...options, ...variables, "-f", path, database.url], env);
       const rate = Number(/^tps = ([\d.]+)/m.exec(output)?.[1]);
       if (Number.isNaN(rate) || !/failed transactions: 0 /.test(output)) throw new Error(`pgbench failed: ${output}`);
       return rate;
@@ -114,7 +122,7 @@ function pgbench(script: string): Contender {
   };
 }
 
-async function print(command: readonly string[], env: Record<string, string>): Promise<string> {
+async function outputOf(command: readonly string[], env: Record<string, string>): Promise<string> {
   const child = Bun.spawn([...command], { env: { ...process.env, ...env }, stdout: "pipe", stderr: "pipe" });
   const [stdout, stderr, exitCode] = await Promise.all([
     new Response(child.stdout).text(),

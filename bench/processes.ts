@@ -3,16 +3,16 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
 
-/** Which cores a process may use: a server has the first, the load and this program the second. */
+/** Cores of a process. Servers run on the first, the load generator and this program on the second. */
 export type Cores = "0" | "1" | "0,1";
 export const SERVER_CORE: Cores = "0";
 export const LOAD_CORE: Cores = "1";
 
-/** How long a process may take to end before it is killed. */
-const STOP_MS = 15_000;
+/** Time between SIGTERM and SIGKILL. */
+const STOP_TIMEOUT_MS = 15_000;
 
-/** What is expensive to make and good for the next run: seeded databases, built programs. */
-export const CACHE = join(tmpdir(), "plantstore-bench-cache");
+/** Cache across runs for seeded databases and built programs. */
+export const CACHE_FOLDER = join(tmpdir(), "plantstore-bench-cache");
 
 const children = new Set<Subprocess>();
 const folders = new Set<string>();
@@ -23,11 +23,11 @@ process.on("exit", () => {
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(1));
 
 /**
- * Puts this program, and with it every child that is not put elsewhere, on the core of the load.
- * @throws Error when the machine or its programs do not suffice, with the remedy
+ * Pins this program, and by inheritance its children, to the load's core.
+ * @throws Error when a core or a required program is missing, with the remedy
  */
-export function leaveServerCore(): void {
-  if (availableParallelism() < 2) throw new Error("two cores are needed: one for the server, one for the load");
+export function reserveServerCore(): void {
+  if (availableParallelism() < 2) throw new Error("two cores are required: one for the server, one for the load");
   for (const [program, packageName] of [
     ["taskset", "util-linux"],
     ["wrk", "wrk"],
@@ -37,7 +37,7 @@ export function leaveServerCore(): void {
   pin(process.pid, LOAD_CORE);
 }
 
-/** Puts a process that runs, and its children, on some cores. */
+/** Pins a running process and its children to cores. */
 export function pin(pid: number, cores: Cores): void {
   Bun.spawnSync(["taskset", "--all-tasks", "--cpu-list", "--pid", cores, String(pid)]);
   for (const child of childrenOf(pid)) pin(child, cores);
@@ -47,11 +47,11 @@ export interface SpawnOptions {
   readonly cores: Cores;
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
-  /** Where its standard error goes; a file to read the reason from when it fails. */
+  /** File for its standard error, which is inherited by default. */
   readonly log?: string;
 }
 
-/** Starts a process on some cores; it does not outlive this program. */
+/** Starts a process on the given cores. It is killed when this program exits. */
 export function spawn(
   command: readonly string[],
   { cores, env, cwd, log }: SpawnOptions,
@@ -68,15 +68,15 @@ export function spawn(
   return child;
 }
 
-/** Ends a process that was started here, by force when it does not end by itself. */
-export async function end(child: Subprocess): Promise<void> {
-  const timer = setTimeout(() => child.kill("SIGKILL"), STOP_MS);
+/** Stops a child with SIGTERM, and with SIGKILL after a timeout. */
+export async function stopProcess(child: Subprocess): Promise<void> {
+  const timer = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
   child.kill("SIGTERM");
   await child.exited;
   clearTimeout(timer);
 }
 
-/** A new folder for one server's files, on the disk that is measured. */
+/** Creates a temporary folder on the disk under test. It is removed when this program exits. */
 export function newFolder(): { readonly path: string; remove(): void } {
   mkdirSync(tmpdir(), { recursive: true });
   const path = mkdtempSync(join(tmpdir(), "plantstore-bench-"));
@@ -90,20 +90,20 @@ export function newFolder(): { readonly path: string; remove(): void } {
   };
 }
 
-/** Seconds of CPU time that a process and its children have taken. */
+/** CPU seconds used by a process and its children. */
 export function cpuSeconds(pid: number): number {
-  // proc_pid_stat(5): fields 14 and 15, in hundredths of a second, counted from behind the name in parentheses.
+  // proc_pid_stat(5): fields 14 and 15, in hundredths of a second. The name (field 2) may contain spaces: split after it.
   const own = (readProc(pid, "stat").split(") ")[1] ?? "").split(" ").slice(11, 13);
   const ticks = own.reduce((sum, field) => sum + Number(field), 0);
   return childrenOf(pid).reduce((sum, child) => sum + cpuSeconds(child), ticks / 100);
 }
 
-/** MiB of memory that a process holds. */
+/** Resident memory of a process in MiB. */
 export const memoryMiB = (pid: number): number => statusMiB(pid, "VmRSS");
 
-/** MiB of memory that a process holds at most until some work is done. */
+/** Peak resident memory of a process in MiB while `work` runs. */
 export async function peakMemoryMiB(pid: number, work: () => Promise<unknown>): Promise<number> {
-  // proc_pid_clear_refs(5): 5 sets the highest value back to the present one.
+  // proc_pid_clear_refs(5): 5 resets the peak to the current value.
   writeFileSync(`/proc/${pid}/clear_refs`, "5");
   await work();
   return statusMiB(pid, "VmHWM");
@@ -116,7 +116,7 @@ function childrenOf(pid: number): number[] {
   return readProc(pid, `task/${pid}/children`).split(" ").filter(Boolean).map(Number);
 }
 
-/** A file of proc(5); empty when the process is gone. */
+/** Reads a file of proc(5); empty when the process has exited. */
 function readProc(pid: number, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, "utf8");
@@ -125,7 +125,7 @@ function readProc(pid: number, file: string): string {
   }
 }
 
-/** A port that nobody listens on at the moment. */
+/** Returns a port that is currently free. */
 export function freePort(): number {
   const listener = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   listener.stop(true);

@@ -1,110 +1,128 @@
-import type { LineUp } from "./line-up.ts";
 import type { Ids } from "./load/ids.ts";
-import type { Paced } from "./load/open-loop.ts";
-import { type Load, load } from "./load/wrk.ts";
+import type { OpenLoopResult } from "./load/open-loop.ts";
+import { type LoadResult, runWrk } from "./load/wrk.ts";
 import type { Cores } from "./processes.ts";
-import type { Depth, Figure, Measurement, Role } from "./scenario.ts";
+import type { Measurement, Metric, Role, RunSettings } from "./scenario.ts";
+import type { ServerGroup } from "./server-group.ts";
 import { probe } from "./servers/exchange.ts";
 import type { ExchangeName } from "./servers/limits.ts";
 import type { Server } from "./servers/server.ts";
 import { median } from "./statistics.ts";
 
-/** What a figure of answers a second is made of. */
-export interface Throughput extends Pick<Figure, "what" | "targets"> {
-  readonly depth: Depth;
-  /** Asked in turn. Servers that do not know one of them are left out. */
-  readonly asks: readonly ExchangeName[];
+export interface ThroughputOptions extends Pick<Metric, "what" | "targets"> {
+  readonly settings: RunSettings;
+  /** Sent in rotation. Servers that lack one of them are skipped. */
+  readonly requests: readonly ExchangeName[];
   readonly connections: number;
-  /** The ids of a round, where the requests have any. */
+  /** Ids for the requests of a round. */
   readonly ids?: (round: number) => Ids;
   readonly cores?: Cores;
-  /** Measured with the servers, in their turn. */
-  readonly beside?: readonly Subject[];
+  /** Systems to measure in addition to the servers. */
+  readonly additional?: readonly SystemUnderTest[];
 }
 
-/** What takes its turn in every round. */
-export interface Subject {
+/** Something that is measured once per round. */
+export interface SystemUnderTest {
   readonly name: string;
   readonly role: Role;
-  measure(round: number): Promise<Load>;
+  measure(round: number): Promise<LoadResult>;
 }
 
-/** Answers a second of each server. */
-export async function throughput({ servers, missing }: LineUp, options: Throughput): Promise<Figure> {
-  const { what, targets, depth, asks, beside = [] } = options;
-  const able = servers.filter(({ exchanges }) => asks.every((ask) => exchanges[ask]));
-  for (const server of able) await probeAll(server, asks);
-  const subjects = [...able.map((server) => toSubject(server, options)), ...beside];
-  return { what, unit: "/s", targets, measurements: [...(await measure(subjects, depth)), ...missing] };
+/** Measures the responses per second of each server. */
+export async function measureThroughput(
+  { servers, missing }: ServerGroup,
+  options: ThroughputOptions,
+): Promise<Metric> {
+  const { what, targets, settings, requests, additional = [] } = options;
+  const supporting = servers.filter(({ exchanges }) => requests.every((name) => exchanges[name]));
+  for (const server of supporting) await probeAll(server, requests);
+  const systems = [...supporting.map((server) => toSystem(server, options)), ...additional];
+  return { what, unit: "/s", targets, measurements: [...(await measureInterleaved(systems, settings)), ...missing] };
 }
 
-/** Measures each in turn, so that a drift of the machine meets all alike: one round to warm up, then those that count. */
-export async function measure(subjects: readonly Subject[], { rounds }: Depth): Promise<Measurement[]> {
-  const loads = subjects.map((): Load[] => []);
+/** Measures every system once per round, so that drift of the machine affects all equally. The first round is a warm-up. */
+export async function measureInterleaved(
+  systems: readonly SystemUnderTest[],
+  { rounds }: RunSettings,
+): Promise<Measurement[]> {
+  const results = systems.map((): LoadResult[] => []);
   for (let round = 0; round <= rounds; round++) {
-    for (const [index, subject] of subjects.entries()) {
-      const load = await subject.measure(round);
-      if (round > 0) loads[index]?.push(load);
+    for (const [index, system] of systems.entries()) {
+      const result = await system.measure(round);
+      if (round > 0) results[index]?.push(result);
     }
   }
-  return subjects.map((subject, index) => toMeasurement(subject, loads[index] ?? []));
+  return systems.map((system, index) => toMeasurement(system, results[index] ?? []));
 }
 
-const toSubject = (server: Server, { depth, asks, connections, ids, cores }: Throughput): Subject => ({
+const toSystem = (
+  server: Server,
+  { settings, requests, connections, ids, cores }: ThroughputOptions,
+): SystemUnderTest => ({
   name: server.name,
   role: server.role,
   measure: (round) =>
-    load(server, {
-      exchanges: asks.map((ask) => server.exchanges[ask]).filter((exchange) => exchange !== undefined),
+    runWrk(server, {
+      exchanges: requests.map((name) => server.exchanges[name]).filter((exchange) => exchange !== undefined),
       connections,
-      seconds: depth.seconds,
+      seconds: settings.seconds,
       ...(ids === undefined ? {} : { ids: ids(round) }),
       ...(cores === undefined ? {} : { cores }),
     }),
 });
 
 /**
- * Looks closely at one answer of each kind, before it is asked for many times.
- * @throws Error when it is not the right one
+ * Sends each kind of request once and checks status and body.
+ * @throws Error on an unexpected response
  */
-export async function probeAll(server: Server, asks: readonly ExchangeName[]): Promise<void> {
-  for (const ask of new Set(asks)) {
-    const exchange = server.exchanges[ask];
+export async function probeAll(server: Server, requests: readonly ExchangeName[]): Promise<void> {
+  for (const name of new Set(requests)) {
+    const exchange = server.exchanges[name];
     if (exchange === undefined) continue;
     await probe(server.url, exchange).catch((error: Error) => {
-      throw new Error(`${server.name} answers wrongly: ${error.message}`);
+      throw new Error(`unexpected response of ${server.name}: ${error.message}`);
     });
   }
 }
 
-/** What the loads of one come to. */
-export function toMeasurement({ name, role }: Pick<Subject, "name" | "role">, loads: readonly Load[]): Measurement {
-  const middles = (["p50Ms", "p99Ms", "busy"] as const).flatMap((field) => {
-    const values = loads.map((load) => load[field]).filter((value) => value !== undefined);
-    return values.length === 0 ? [] : [[field, rounded(median(values), 3)]];
+/** Summarizes the rounds of one system. */
+export function toMeasurement(
+  { name, role }: Pick<SystemUnderTest, "name" | "role">,
+  results: readonly LoadResult[],
+): Measurement {
+  const medians = (["p50Ms", "p99Ms", "busy"] as const).flatMap((field) => {
+    const values = results.map((result) => result[field]).filter((value) => value !== undefined);
+    return values.length === 0 ? [] : [[field, roundTo(median(values), 3)]];
   });
   return {
     server: name,
     role,
-    rounds: loads.map(({ perSecond }) => rounded(perSecond, 1)),
-    errors: loads.reduce((sum, { errors }) => sum + errors, 0),
-    ...Object.fromEntries(middles),
+    rounds: results.map(({ perSecond }) => roundTo(perSecond, 1)),
+    errors: results.reduce((sum, { errors }) => sum + errors, 0),
+    ...Object.fromEntries(medians),
   };
 }
 
-/** What the paced loads of one come to: its figure is the p99. */
-export function toLatency({ name, role }: Pick<Subject, "name" | "role">, loads: readonly Paced[]): Measurement {
-  const shares = loads[0]?.percentiles.map(({ share }) => share) ?? [];
-  const msOf = (load: Paced, share: number) => load.percentiles.find((each) => each.share === share)?.ms ?? Number.NaN;
+/** Summarizes the open-loop rounds of one system; `rounds` has the p99 of each. */
+export function toLatencyMeasurement(
+  { name, role }: Pick<SystemUnderTest, "name" | "role">,
+  results: readonly OpenLoopResult[],
+): Measurement {
+  const shares = results[0]?.percentiles.map(({ share }) => share) ?? [];
+  const msOf = (result: OpenLoopResult, share: number) =>
+    result.percentiles.find((each) => each.share === share)?.ms ?? Number.NaN;
   return {
     server: name,
     role,
-    rounds: loads.map((load) => rounded(msOf(load, 0.99), 3)),
-    errors: loads.reduce((sum, { errors }) => sum + errors, 0),
-    lateP99Ms: rounded(median(loads.map(({ lateP99Ms }) => lateP99Ms)), 3),
-    percentiles: shares.map((share) => ({ share, ms: rounded(median(loads.map((load) => msOf(load, share))), 3) })),
+    rounds: results.map((result) => roundTo(msOf(result, 0.99), 3)),
+    errors: results.reduce((sum, { errors }) => sum + errors, 0),
+    lateP99Ms: roundTo(median(results.map(({ lateP99Ms }) => lateP99Ms)), 3),
+    percentiles: shares.map((share) => ({
+      share,
+      ms: roundTo(median(results.map((result) => msOf(result, share))), 3),
+    })),
   };
 }
 
-/** With so many decimal places. */
-export const rounded = (value: number, places: number): number => Math.round(value * 10 ** places) / 10 ** places;
+/** Rounds to this number of decimal places. */
+export const roundTo = (value: number, places: number): number => Math.round(value * 10 ** places) / 10 ** places;

@@ -1,52 +1,54 @@
-/** One thing that is measured, and all that it measures: `bench/scenarios/index.ts` lists them. */
+/** A workload and its metrics. `bench/scenarios/index.ts` lists all scenarios. */
 export interface Scenario {
-  /** What `--scenario` calls it. */
+  /** The value for `--scenario`. */
   readonly name: string;
   /** One line for `--help`. */
-  readonly about: string;
-  /** Whether `--quick` goes without it, unless it is named. */
-  readonly isLeftOutWhenQuick?: boolean;
-  run(depth: Depth): Promise<readonly Figure[]>;
+  readonly description: string;
+  /** Whether `--quick` skips it unless `--scenario` names it. */
+  readonly isSkippedWhenQuick?: boolean;
+  run(settings: RunSettings): Promise<readonly Metric[]>;
 }
 
-/** How thoroughly to measure. */
-export interface Depth {
-  /** Rounds that count; one more comes first and warms up. */
+/** Length and extent of a run. */
+export interface RunSettings {
+  /** Measured rounds, after one warm-up round. */
   readonly rounds: number;
-  /** Of each server in each round. */
+  /** Duration of each server's load per round. */
   readonly seconds: number;
   readonly isQuick: boolean;
   readonly withPeers: boolean;
 }
 
-/** What a server is to the comparison: the product, the most that is possible, or another way to the same end. */
+/** `product` is Plant Store, `limit` an upper bound for it, `peer` another server for the same task. */
 export type Role = "product" | "limit" | "peer";
 
-/** What one server did in one scenario. */
+/** One server's results for one metric. The keys are those of `docs/performance.json`. */
 export interface Measurement {
   readonly server: string;
   readonly role: Role;
-  /** One value a round, in the unit of the figure; empty when it could not be measured. */
+  /** One value per round, in the metric's unit; empty when `missing` is set. */
   readonly rounds: readonly number[];
-  /** Answers that were not the expected ones, and connections that failed, in all rounds that count. */
+  /** Unexpected responses and failed connections in all measured rounds. */
   readonly errors: number;
-  /** Medians over the rounds. */
+  /** Median over the rounds. */
   readonly p50Ms?: number;
+  /** Median over the rounds. */
   readonly p99Ms?: number;
-  /** Of one core, how much the server took: below 0.9 on one core something else was the limit. */
+  /** CPU use of the server in cores. Below 0.9 on one core, something else was the bottleneck. */
   readonly busy?: number;
-  /** Of an open loop, by which 99% of the requests left late through no fault of the server. */
+  /** Open loop: p99 of the delay with which the load generator itself sent requests. */
   readonly lateP99Ms?: number;
-  /** Of an open loop: medians over the rounds. */
+  /** Open loop: medians over the rounds. */
   readonly percentiles?: readonly Percentile[];
-  /** Where it varies: plants in the store. */
+  /** Number of stored plants, where it varies. */
   readonly plants?: number;
-  /** Why it could not be measured. */
+  /** Why the server was not measured. */
   readonly missing?: string;
 }
 
-/** One comparison: a row of the report. */
-export interface Figure {
+/** One table row of the report: the same quantity for several servers. The keys are those of `docs/performance.json`. */
+export interface Metric {
+  /** Label in the report. */
   readonly what: string;
   readonly unit: Unit;
   /** The product's comes first. */
@@ -54,18 +56,18 @@ export interface Figure {
   readonly targets: readonly Target[];
 }
 
-/** `/s` counts answers. */
+/** `/s` counts expected responses. */
 export type Unit = "/s" | "plants/s" | "ms" | "MiB";
 
-/** So many of all answers, 0 to 1, came within this time. */
+/** The share (0 to 1) of all responses that took at most `ms`. */
 export interface Percentile {
   readonly share: number;
   readonly ms: number;
 }
 
 /**
- * What the product is to reach: a share of another server in the same run (`of`), or a figure of its own. It was
- * written down before it was measured.
+ * What the product should reach: a ratio to another server of the same run (`of`), or an absolute value. Targets are set
+ * before the first measurement.
  */
 export type Target =
   | { readonly atLeast: number; readonly of: string }

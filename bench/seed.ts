@@ -5,13 +5,13 @@ import { join } from "node:path";
 import { SCOPES } from "../src/domain/token.ts";
 import { openStorage } from "../src/storage/open.ts";
 import { Tokens } from "../src/tokens.ts";
-import { CACHE } from "./processes.ts";
+import { CACHE_FOLDER } from "./processes.ts";
 import { FIRST_ID, ID_STEP } from "./servers/exchange.ts";
 
-/** Whose plants they are. */
+/** Owner of the seeded plants. */
 export const OWNER = "bench";
 
-/** What plants are like: California's flora, with a few tags, as a store of plants would have it. */
+/** Names and tags of the seeded plants: California's flora. */
 export const PLANTS = [
   { name: "Aristolochia californica", tag: "vine" },
   { name: "Clarkia unguiculata", tag: "annual" },
@@ -25,19 +25,16 @@ export const PLANTS = [
   { name: "Mimulus aurantiacus", tag: "perennial" },
 ] as const;
 
-/** The plant with this number, from 0, that a store begins with. */
+/** The seeded plant with this index, from 0. */
 export const seedPlant = (index: number) => ({
   id: FIRST_ID + index * ID_STEP,
   ...(PLANTS[index % PLANTS.length] as (typeof PLANTS)[number]),
 });
 
-/** What SQLite inserts at a time, so that its log stays short. */
-const CHUNK = 100_000;
+/** Plants per INSERT, which limits the size of the WAL. */
+const INSERT_BATCH = 100_000;
 
-/**
- * The same for a table of a SQLite database: `columns` are the names of its columns
- * and the SQL that each is filled with, from `id`, `name` and `tag`.
- */
+/** Inserts seeded plants into a SQLite table. `columns` maps its columns to SQL expressions of `id`, `name` and `tag`. */
 export function insertPlants(
   db: Database,
   plants: number,
@@ -52,39 +49,39 @@ export function insertPlants(
        seeds (id, name, tag) AS (SELECT ${FIRST_ID} + n * ${ID_STEP}, ${choose("name")}, ${choose("tag")} FROM numbers)
      INSERT INTO ${table} (${Object.keys(columns)}) SELECT ${Object.values(columns)} FROM seeds`,
   );
-  for (let first = 0; first < plants; first += CHUNK) insert.run(first, Math.min(first + CHUNK, plants));
+  for (let first = 0; first < plants; first += INSERT_BATCH) insert.run(first, Math.min(first + INSERT_BATCH, plants));
 }
 
 /**
- * Puts a copy of a database of the product at `path`, with some plants of one owner, whose token it returns. It is
- * made once and kept in the cache. Its bytes are on the disk afterwards.
+ * Copies a product database with this number of plants to `path`, syncs it, and returns the token of the plants' owner.
+ * The original is created once and cached across runs.
  */
 export async function copySeeded(plants: number, path: string): Promise<string> {
-  const folder = join(CACHE, `store-${schemaVersion()}-${plants}`);
-  if (!existsSync(folder)) await make(folder, plants);
+  const folder = join(CACHE_FOLDER, `store-${schemaVersion()}-${plants}`);
+  if (!existsSync(folder)) await createSeeded(folder, plants);
   copyFileSync(join(folder, "plants.db"), path);
   Bun.spawnSync(["sync", path]);
   return readFileSync(join(folder, "token"), "utf8");
 }
 
-/** The product makes the tables and the token; the plants come in bulk. */
-async function make(folder: string, plants: number): Promise<void> {
-  const unfinished = `${folder}.unfinished`;
-  rmSync(unfinished, { recursive: true, force: true });
-  mkdirSync(unfinished, { recursive: true });
-  const path = join(unfinished, "plants.db");
+/** Creates the tables and the token with the product's code, and inserts the plants in bulk. */
+async function createSeeded(folder: string, plants: number): Promise<void> {
+  const temporary = `${folder}.temporary`;
+  rmSync(temporary, { recursive: true, force: true });
+  mkdirSync(temporary, { recursive: true });
+  const path = join(temporary, "plants.db");
   const storage = await openStorage(`sqlite:${path}`, { forServer: false });
-  writeFileSync(join(unfinished, "token"), await new Tokens(storage).create({ owner: OWNER, scopes: SCOPES }));
+  writeFileSync(join(temporary, "token"), await new Tokens(storage).create({ owner: OWNER, scopes: SCOPES }));
   await storage.close();
   const db = new Database(path);
   db.run("PRAGMA synchronous = OFF");
   insertPlants(db, plants, "plants", { owner: `'${OWNER}'`, id: "id", name: "name", tag: "tag" });
   db.run("PRAGMA wal_checkpoint(TRUNCATE)");
   db.close(true);
-  renameSync(unfinished, folder);
+  renameSync(temporary, folder);
 }
 
-/** Changes with the tables, so that no database of an older version is taken from the cache. */
+/** Hash of the migrations, so that a cached database with an older schema is not used. */
 function schemaVersion(): string {
   const source = readFileSync(join(import.meta.dir, "../src/storage/sqlite/migrations.ts"));
   return createHash("sha256").update(source).digest("hex").slice(0, 8);

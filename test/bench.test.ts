@@ -1,11 +1,11 @@
 import { describe, expect, it } from "bun:test";
 import { join } from "node:path";
-import { compareWithLimits, compareWithPeers } from "../bench/judge.ts";
+import { compareWithLimits, compareWithPeers } from "../bench/comparison.ts";
 import { ascendingIds, type Ids, scatteredIds, seededIds } from "../bench/load/ids.ts";
-import type { Job, Paced } from "../bench/load/open-loop.ts";
+import type { Job, OpenLoopResult } from "../bench/load/open-loop.ts";
 import { ResponseReader } from "../bench/load/responses.ts";
 import { replaceBetween } from "../bench/report/markers.ts";
-import type { Figure, Measurement, Role, Target } from "../bench/scenario.ts";
+import type { Measurement, Metric, Role, Target } from "../bench/scenario.ts";
 import { median, percentile } from "../bench/statistics.ts";
 import { track } from "./support/program.ts";
 
@@ -50,7 +50,7 @@ describe("the benchmark's reader of responses", () => {
 
 describe("the benchmark's open loop", () => {
   /** Sends 200 requests to a server that answers each with what `answer` says of its number. */
-  async function run(answer: (number: number) => Response): Promise<Paced> {
+  async function run(answer: (number: number) => Response): Promise<OpenLoopResult> {
     let number = 0;
     await using server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => answer(number++) });
     const job: Job = {
@@ -60,7 +60,7 @@ describe("the benchmark's open loop", () => {
     };
     const script = join(import.meta.dir, "../bench/load/open-loop.ts");
     const child = track(Bun.spawn([process.execPath, script, JSON.stringify(job)], { stdout: "pipe" }));
-    return JSON.parse(await new Response(child.stdout).text()) as Paced;
+    return JSON.parse(await new Response(child.stdout).text()) as OpenLoopResult;
   }
 
   it("counts every request, and those that were answered wrongly", async () => {
@@ -109,7 +109,7 @@ describe("the benchmark's judgement", () => {
     rounds,
     errors: 0,
   });
-  const figure = (targets: readonly Target[], ...measurements: Measurement[]): Figure => ({
+  const figure = (targets: readonly Target[], ...measurements: Measurement[]): Metric => ({
     what: "create",
     unit: "/s",
     targets,

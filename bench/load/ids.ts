@@ -1,6 +1,6 @@
 import { FIRST_ID, FIRST_NEW_ID, ID_STEP } from "../servers/exchange.ts";
 
-/** The ids of a load: request k (from 1) has `from + (offset + k * step) % span`. All differ until they come round. */
+/** Ids of a load: request k (from 1) has `from + (offset + k * step) % span`. They repeat only after a whole cycle. */
 export interface Ids {
   readonly from: number;
   readonly offset: number;
@@ -8,18 +8,18 @@ export interface Ids {
   readonly span: number;
 }
 
-/** More ids than one load uses. */
-const PER_LOAD = 10_000_000;
+/** Ids reserved per load: more than one load uses. */
+const IDS_PER_LOAD = 10_000_000;
 
-/** New ids, one above the other; each number of a load has some of its own. */
+/** New, ascending ids. Loads with different numbers have different ids. */
 export const ascendingIds = (load: number): Ids => ({
-  from: FIRST_NEW_ID + load * PER_LOAD,
+  from: FIRST_NEW_ID + load * IDS_PER_LOAD,
   offset: 0,
   step: 1,
-  span: PER_LOAD,
+  span: IDS_PER_LOAD,
 });
 
-/** The ids of the plants that a store begins with, from the one with this number on, ascending. */
+/** Ascending ids of `count` seeded plants, starting with the plant at index `first`. */
 export const seededIds = (first: number, count: number): Ids => ({
   from: FIRST_ID + first * ID_STEP,
   offset: -ID_STEP,
@@ -28,8 +28,8 @@ export const seededIds = (first: number, count: number): Ids => ({
 });
 
 /**
- * New ids among those of the plants that a store begins with, all over the place. They are odd, where those are even;
- * the step is near the golden ratio of the span, and has no factor in common with it. Each load has a number, from 0.
+ * New ids, scattered over the range of the seeded ids. They are odd and seeded ids are even, so they never collide. The
+ * step is close to the golden section of the span, and half of it is coprime to the span, so that all odd ids occur.
  */
 export function scatteredIds(plants: number, load: number): Ids {
   const span = plants * ID_STEP;

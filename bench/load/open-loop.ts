@@ -1,7 +1,7 @@
 /**
- * Sends requests at fixed times, whether or not earlier ones were answered (an open loop), and counts each latency from
- * the time at which its request was due: a server that stalls is charged with every request that it kept from being
- * sent. Its argument is a {@link Job} as JSON; it prints a {@link Paced} as JSON.
+ * Open-loop load generator: sends requests at fixed times, whether or not earlier ones have a response, and measures each
+ * latency from the scheduled time. A stall therefore counts for every request that it delayed (no coordinated omission).
+ * The argument is a {@link Job} as JSON. Prints an {@link OpenLoopResult} as JSON.
  */
 
 import type { Percentile } from "../scenario.ts";
@@ -9,39 +9,39 @@ import { percentile } from "../statistics.ts";
 import type { Ids } from "./ids.ts";
 import { ResponseReader } from "./responses.ts";
 
-/** What is to be sent. */
+/** Describes a load. */
 export interface Job {
   readonly hostname: string;
   readonly port: number;
-  /** The bytes of a request before its id and after it; `tail` is absent when it has none. */
+  /** The bytes of a request before and after its id. Without an id, `head` is the whole request and `tail` is absent. */
   readonly head: string;
   readonly tail?: string;
   readonly ids: Ids;
-  /** Of the right answer. */
+  /** Expected status. */
   readonly status: number;
   readonly perSecond: number;
   readonly seconds: number;
   readonly connections: number;
-  /** Whether to take the whole core to be on time; otherwise requests are sent every millisecond. */
+  /** Whether to busy-wait, which uses the whole core but sends on time. Otherwise requests are sent once per millisecond. */
   readonly isPrecise: boolean;
 }
 
-/** What came of it. The first tenth only warms up. */
-export interface Paced {
+/** Result of a load. The first tenth of the requests is the warm-up and is not part of the percentiles. */
+export interface OpenLoopResult {
   readonly perSecond: number;
-  /** Wrong answers, and requests without one. */
+  /** Unexpected statuses and requests without a response. */
   readonly errors: number;
   readonly percentiles: readonly Percentile[];
-  /** By which 99% of the requests left, in milliseconds after they were due, while a connection was free. */
+  /** p99 of the delay between scheduled and actual send, while a connection was free. */
   readonly lateP99Ms: number;
 }
 
 const SHARES = [0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9995, 0.9999];
-/** How long to wait for the last answers. */
-const LINGER_MS = 5_000;
+/** Timeout for the remaining responses after the last request was due. */
+const DRAIN_TIMEOUT_MS = 5_000;
 
 interface Connection {
-  due: number;
+  dueMs: number;
   isBusy: boolean;
   readonly reader: ResponseReader;
   send(text: string): void;
@@ -55,14 +55,14 @@ const delays = new Float64Array(total);
 const idle: Connection[] = [];
 let startedMs = 0;
 let sent = 0;
-let answered = 0;
-let wrong = 0;
+let received = 0;
+let unexpected = 0;
 let open = job.connections;
 let { offset } = job.ids;
 
 for (let index = 0; index < job.connections; index++) await connect();
 startedMs = performance.now();
-const deadlineMs = startedMs + job.seconds * 1_000 + LINGER_MS;
+const deadlineMs = startedMs + job.seconds * 1_000 + DRAIN_TIMEOUT_MS;
 tick();
 
 async function connect(): Promise<void> {
@@ -78,49 +78,49 @@ async function connect(): Promise<void> {
   });
   socket.setNoDelay(true);
   const connection: Connection = {
-    due: 0,
+    dueMs: 0,
     isBusy: false,
-    reader: new ResponseReader((status) => onAnswer(connection, status)),
+    reader: new ResponseReader((status) => onResponse(connection, status)),
     send: (text) => socket.write(text),
   };
   socket.data = connection;
   idle.push(connection);
 }
 
-/** What it was asked last may stay unanswered; the others take its part. */
+/** A request in flight on a closed connection counts as an error. The other connections send the remaining requests. */
 function onClose(connection: Connection): void {
   if (!connection.isBusy) idle.splice(idle.indexOf(connection), 1);
   if (--open === 0) finish();
 }
 
-function onAnswer(connection: Connection, status: number): void {
-  const now = performance.now();
-  if (status !== job.status) wrong++;
-  latencies[answered++] = now - connection.due;
+function onResponse(connection: Connection, status: number): void {
+  const nowMs = performance.now();
+  if (status !== job.status) unexpected++;
+  latencies[received++] = nowMs - connection.dueMs;
   connection.isBusy = false;
   idle.push(connection);
-  // A request that had to wait for a connection leaves at once.
-  if (isDue(now)) send();
+  // A request that waited for a free connection is sent without waiting for the next tick.
+  if (isDue(nowMs)) send();
 }
 
-function isDue(now: number): boolean {
-  return sent < total && now >= startedMs + sent * intervalMs;
+function isDue(nowMs: number): boolean {
+  return sent < total && nowMs >= startedMs + sent * intervalMs;
 }
 
 function tick(): void {
-  const now = performance.now();
-  while (idle.length > 0 && isDue(now)) {
-    delays[sent] = now - (startedMs + sent * intervalMs);
+  const nowMs = performance.now();
+  while (idle.length > 0 && isDue(nowMs)) {
+    delays[sent] = nowMs - (startedMs + sent * intervalMs);
     send();
   }
-  if (answered === total || now > deadlineMs) finish();
+  if (received === total || nowMs > deadlineMs) finish();
   else if (job.isPrecise) setImmediate(tick);
   else setTimeout(tick, 1);
 }
 
 function send(): void {
   const connection = idle.pop() as Connection;
-  connection.due = startedMs + sent++ * intervalMs;
+  connection.dueMs = startedMs + sent++ * intervalMs;
   connection.isBusy = true;
   offset = (offset + job.ids.step) % job.ids.span;
   connection.send(job.tail === undefined ? job.head : `${job.head}${job.ids.from + offset}${job.tail}`);
@@ -128,13 +128,13 @@ function send(): void {
 
 function finish(): never {
   const warmUp = Math.floor(total / 10);
-  const ascending = latencies.subarray(warmUp, answered).sort();
-  const paced: Paced = {
-    perSecond: answered / ((performance.now() - startedMs) / 1_000),
-    errors: wrong + total - answered,
+  const ascending = latencies.subarray(warmUp, received).sort();
+  const result: OpenLoopResult = {
+    perSecond: received / ((performance.now() - startedMs) / 1_000),
+    errors: unexpected + total - received,
     percentiles: SHARES.map((share) => ({ share, ms: percentile(ascending, share) })),
     lateP99Ms: percentile(delays.subarray(warmUp).sort(), 0.99),
   };
-  console.log(JSON.stringify(paced));
+  console.log(JSON.stringify(result));
   process.exit();
 }

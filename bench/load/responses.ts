@@ -1,28 +1,28 @@
 const HEAD_END = "\r\n\r\n";
 const LENGTH = /\r\ncontent-length: *(\d+)/i;
 
-/** Cuts the bytes of one connection into HTTP/1.1 responses; their bodies have a `Content-Length`, or there is none. */
+/** Incremental parser for the HTTP/1.1 responses of one connection. Bodies must have a `Content-Length`. */
 export class ResponseReader {
   readonly #onResponse: (status: number) => void;
   #head = "";
   #status = 0;
-  /** Bytes of the body that are yet to come. */
-  #missing = 0;
+  /** Bytes of the body that have not arrived yet. */
+  #remaining = 0;
 
-  /** `onResponse` hears of each response once it is whole. */
+  /** Calls `onResponse` for each complete response. */
   constructor(onResponse: (status: number) => void) {
     this.#onResponse = onResponse;
   }
 
-  /** Takes the next bytes, however they are cut. */
+  /** Parses the next bytes of the connection. */
   push(chunk: Buffer): void {
     let rest = chunk;
     while (rest.length > 0) {
       if (this.#status === 0) rest = this.#readHead(rest);
-      const taken = Math.min(this.#missing, rest.length);
-      this.#missing -= taken;
+      const taken = Math.min(this.#remaining, rest.length);
+      this.#remaining -= taken;
       rest = rest.subarray(taken);
-      if (this.#status !== 0 && this.#missing === 0) {
+      if (this.#status !== 0 && this.#remaining === 0) {
         const status = this.#status;
         this.#status = 0;
         this.#onResponse(status);
@@ -30,7 +30,7 @@ export class ResponseReader {
     }
   }
 
-  /** Returns what follows the head, if it ends here. */
+  /** Parses head bytes and returns the bytes after the head, if it is complete. */
   #readHead(bytes: Buffer): Buffer {
     const before = this.#head.length;
     const text = this.#head + bytes.toString("latin1");
@@ -41,7 +41,7 @@ export class ResponseReader {
     }
     this.#head = "";
     this.#status = Number(text.slice(9, 12));
-    this.#missing = Number(LENGTH.exec(text.slice(0, end))?.[1] ?? 0);
+    this.#remaining = Number(LENGTH.exec(text.slice(0, end))?.[1] ?? 0);
     return bytes.subarray(end + HEAD_END.length - before);
   }
 }

@@ -1,28 +1,28 @@
 import { Database } from "bun:sqlite";
 import { copyFileSync, existsSync, mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { run } from "../install.ts";
-import { CACHE, freePort, newFolder } from "../processes.ts";
+import { runCommand } from "../install.ts";
+import { CACHE_FOLDER, freePort, newFolder } from "../processes.ts";
 import { insertPlants, PLANTS } from "../seed.ts";
 import { ID } from "../servers/exchange.ts";
 import { type Exchanges, launch } from "../servers/server.ts";
 import { type Peer, postJson } from "./peer.ts";
 
 const NAME = "Directus";
-/** The newest whose own packages are all published. */
+/** The newest version whose packages are all published. */
 const VERSION = "12.4.0";
-/** Kept out of the tree: a lock file of its 1,150 packages would be longer than the rest of the project. */
-const FOLDER = join(CACHE, `directus-${VERSION}`);
+/** Outside the repository, because a lock file of its 1,150 packages would be longer than the rest of the project. */
+const FOLDER = join(CACHE_FOLDER, `directus-${VERSION}`);
 const PROGRAM = join(FOLDER, "node_modules/directus/cli.js");
 const TOKEN = "plantstore-benchmark-token";
 const [{ name, tag }] = PLANTS;
 
-/** A collection of plants, made through its own interface, on SQLite. */
+/** Directus on SQLite, with a collection created through its API. */
 export const directus: Peer = {
   name: NAME,
   role: "peer",
   version: VERSION,
-  durability: "on disk: SQLite with a rollback journal, synchronous=FULL, one commit a create; keeps a log of changes",
+  durability: "on disk: SQLite with a rollback journal, synchronous=FULL, one commit per create; also logs changes",
   async start({ plants, cores }) {
     install();
     const folder = newFolder();
@@ -38,7 +38,7 @@ export const directus: Peer = {
       env: { ...settings(path), HOST: "127.0.0.1", PORT: String(port), PUBLIC_URL: url },
       cwd: folder.path,
       exchanges: {
-        list: { method: "GET", path: "/server/ping", headers: {}, status: 200, isRight: (body) => body === "pong" },
+        list: { method: "GET", path: "/server/ping", headers: {}, status: 200, isExpected: (body) => body === "pong" },
       },
       cores,
       folder,
@@ -71,31 +71,32 @@ const settings = (path: string) => ({
   ADMIN_TOKEN: TOKEN,
   LOG_LEVEL: "error",
   TELEMETRY: "false",
-  // It would refuse requests under this load.
+  // The limiter would reject requests under this load.
   PRESSURE_LIMITER_ENABLED: "false",
 });
 
-/** Installs it and lets it make its tables, once. */
+/** Installs Directus and creates its tables, once per version. */
 function install(): void {
   const path = join(FOLDER, "data.db");
   if (existsSync(path)) return;
-  console.error(`  installs Directus ${VERSION}, which takes some minutes`);
+  console.error(`  installing Directus ${VERSION}; this takes a few minutes`);
   mkdirSync(FOLDER, { recursive: true });
   writeFileSync(join(FOLDER, "package.json"), JSON.stringify({ private: true, dependencies: { directus: VERSION } }));
-  if (!existsSync(PROGRAM)) run(["npm", "install", "--no-audit", "--no-fund", "--no-package-lock"], { cwd: FOLDER });
-  const unfinished = `${path}.unfinished`;
-  run(["node", PROGRAM, "bootstrap"], { cwd: FOLDER, env: settings(unfinished) });
-  renameSync(unfinished, path);
+  if (!existsSync(PROGRAM))
+    runCommand(["npm", "install", "--no-audit", "--no-fund", "--no-package-lock"], { cwd: FOLDER });
+  const temporary = `${path}.temporary`;
+  runCommand(["node", PROGRAM, "bootstrap"], { cwd: FOLDER, env: settings(temporary) });
+  renameSync(temporary, path);
 }
 
 function exchanges(plants: number): Exchanges {
   const headers = { Authorization: `Bearer ${TOKEN}` };
-  const refused = {
+  const unauthorized = {
     method: "GET",
     path: "/items/plants?limit=20",
     headers: { Authorization: `Bearer ${TOKEN}x` },
     status: 401,
-    isRight: (body: string) => JSON.parse(body).errors[0].extensions.code === "INVALID_CREDENTIALS",
+    isExpected: (body: string) => JSON.parse(body).errors[0].extensions.code === "INVALID_CREDENTIALS",
   } as const;
   return {
     create: {
@@ -104,17 +105,17 @@ function exchanges(plants: number): Exchanges {
       headers: { ...headers, "Content-Type": "application/json" },
       body: `{"id":${ID},"name":"${name}","tag":"${tag}"}`,
       status: 200,
-      isRight: (body) => JSON.parse(body).data.name === name,
+      isExpected: (body) => JSON.parse(body).data.name === name,
     },
     list: {
       method: "GET",
       path: "/items/plants?limit=20&sort=id&fields=name,tag",
       headers,
       status: 200,
-      isRight: (body) => JSON.parse(body).data.length === Math.min(plants, 20),
+      isExpected: (body) => JSON.parse(body).data.length === Math.min(plants, 20),
     },
-    delete: { method: "DELETE", path: `/items/plants/${ID}`, headers, status: 204, isRight: (body) => body === "" },
-    unknownToken: refused,
-    malformedToken: refused,
+    delete: { method: "DELETE", path: `/items/plants/${ID}`, headers, status: 204, isExpected: (body) => body === "" },
+    unknownToken: unauthorized,
+    malformedToken: unauthorized,
   };
 }

@@ -11,12 +11,12 @@ const FOLDER = peerFolder("fastify");
 const NAME = "Fastify";
 const TOKEN = crypto.randomUUID();
 
-/** The usual service written by hand. It keeps the part of the contract that is measured. */
+/** A hand-written service on Fastify and better-sqlite3, with the measured part of the contract. */
 export const fastify: Peer = {
   name: NAME,
   role: "peer",
   version: `${packageVersion(FOLDER, "fastify")} with better-sqlite3 ${packageVersion(FOLDER, "better-sqlite3")}`,
-  durability: "on disk: SQLite in WAL mode, synchronous=FULL, one commit a create",
+  durability: "on disk: SQLite in WAL mode, synchronous=FULL, one commit per create",
   async start({ plants, cores }) {
     installPackages(FOLDER);
     const folder = newFolder();
@@ -34,7 +34,7 @@ export const fastify: Peer = {
     });
     using db = new Database(path);
     insertPlants(db, plants, "plants", { owner: `'${OWNER}'`, id: "id", name: "name", tag: "tag" });
-    const { listAll, listAfter, ...known } = exchanges(TOKEN, plants);
-    return { ...server, exchanges: known };
+    const { listAll, listAfter, ...supported } = exchanges(TOKEN, plants);
+    return { ...server, exchanges: supported };
   },
 };

@@ -5,5 +5,5 @@ import type { Peer } from "./peer.ts";
 import { pocketBase } from "./pocketbase.ts";
 import { postgrest } from "./postgrest.ts";
 
-/** All that the product is compared with. */
+/** All peers, in the order of the report. */
 export const peers: readonly Peer[] = [pocketBase, fastify, directus, postgrest, jsonServer];

@@ -11,12 +11,12 @@ const FOLDER = peerFolder("json-server");
 const NAME = "json-server";
 const [{ name, tag }] = PLANTS;
 
-/** A whole API from one JSON file, without tokens. */
+/** json-server: a REST API on one JSON file, without authentication. */
 export const jsonServer: Peer = {
   name: NAME,
   role: "peer",
   version: packageVersion(FOLDER, "json-server"),
-  durability: "written, without fsync: the whole file anew for each create; there are no tokens",
+  durability: "written without fsync: the whole file is rewritten for each create; no tokens",
   async start({ plants, cores }) {
     installPackages(FOLDER);
     const folder = newFolder();
@@ -38,14 +38,14 @@ export const jsonServer: Peer = {
           headers: { "Content-Type": "application/json" },
           body: `{"id":${ID},"name":"${name}","tag":"${tag}"}`,
           status: 201,
-          isRight: (body) => JSON.parse(body).name === name,
+          isExpected: (body) => JSON.parse(body).name === name,
         },
         list: {
           method: "GET",
           path: "/plants?_limit=20&_sort=id",
           headers: {},
           status: 200,
-          isRight: (body) => JSON.parse(body).length === Math.min(plants, 20),
+          isExpected: (body) => JSON.parse(body).length === Math.min(plants, 20),
         },
       },
       cores,

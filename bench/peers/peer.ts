@@ -1,22 +1,22 @@
 import { join } from "node:path";
-import type { Kind } from "../servers/server.ts";
+import type { ServerDefinition } from "../servers/server.ts";
 
-/** Another way to the same end, as its documentation would have a user run it. */
-export interface Peer extends Kind {
+/** Another server for the same task, configured as its documentation recommends. */
+export interface Peer extends ServerDefinition {
   readonly role: "peer";
-  /** What is durable when a create was answered, and how it is made so. */
+  /** Durability of an acknowledged create, for the report. */
   readonly durability: string;
-  /** Of the release that is measured. */
+  /** The measured release. */
   readonly version: string;
 }
 
-/** The folder with the packages of a peer, apart from the product's. */
+/** The folder with the packages of a peer. */
 export const peerFolder = (peer: string): string => join(import.meta.dir, peer);
 
-/** Sends JSON and returns the JSON of the answer: for what has to be set up through a peer's own interface. */
+/** Posts JSON to a peer's API, to set it up, and returns the JSON of the response. */
 export async function postJson(url: string, body: unknown, token = ""): Promise<Record<string, unknown>> {
   const headers = { "Content-Type": "application/json", ...(token === "" ? {} : { Authorization: `Bearer ${token}` }) };
   const response = await fetch(url, { method: "POST", headers, body: JSON.stringify(body) });
-  if (!response.ok) throw new Error(`${url} was answered ${response.status} ${await response.text()}`);
+  if (!response.ok) throw new Error(`${url} returned ${response.status} ${await response.text()}`);
   return (await response.json()) as Record<string, unknown>;
 }

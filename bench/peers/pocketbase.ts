@@ -2,8 +2,8 @@ import { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { run } from "../install.ts";
-import { CACHE, freePort, newFolder } from "../processes.ts";
+import { runCommand } from "../install.ts";
+import { CACHE_FOLDER, freePort, newFolder } from "../processes.ts";
 import { insertPlants, PLANTS } from "../seed.ts";
 import { type Exchange, ID } from "../servers/exchange.ts";
 import { type Exchanges, launch } from "../servers/server.ts";
@@ -15,7 +15,7 @@ const MODULE = readFileSync(join(FOLDER, "go.mod"), "utf8");
 const [{ name, tag }] = PLANTS;
 const ADMIN = { identity: "admin@example.com", password: crypto.randomUUID() };
 const USER = { identity: "user@example.com", password: crypto.randomUUID() };
-/** Its ids have 15 characters. */
+/** PocketBase ids have 15 characters. */
 const LONG_ID = `0000${ID}`;
 const RECORDS = "/api/collections/plants/records";
 
@@ -24,32 +24,32 @@ const ready: Exchange = {
   path: "/api/health",
   headers: {},
   status: 200,
-  isRight: (body) => JSON.parse(body).code === 200,
+  isExpected: (body) => JSON.parse(body).code === 200,
 };
 
-/** A collection of plants that signed-in users may read and write. */
+/** PocketBase with a collection that signed-in users may read and write. */
 export const pocketBase: Peer = {
   name: NAME,
   role: "peer",
   version: /pocketbase\/pocketbase v(\S+)/.exec(MODULE)?.[1] ?? "",
-  durability: "safe from a crash of the process, but not of the machine: SQLite in WAL mode, synchronous=NORMAL",
+  durability: "survives a crash of the process, but not of the machine: SQLite in WAL mode, synchronous=NORMAL",
   async start({ plants, cores }) {
     const program = build();
     const folder = newFolder();
     const data = join(folder.path, "data");
-    run([program, "superuser", "upsert", ADMIN.identity, ADMIN.password, "--dir", data]);
+    runCommand([program, "superuser", "upsert", ADMIN.identity, ADMIN.password, "--dir", data]);
     const address = `127.0.0.1:${freePort()}`;
     const server = await launch({
       name: NAME,
       role: "peer",
       url: `http://${address}`,
-      // It takes a program below the temporary folder for one that is being developed.
+      // PocketBase enables development mode for an executable in the temporary folder.
       command: [program, "serve", "--dev=false", "--http", address, "--dir", data],
       exchanges: { list: ready },
       cores,
       folder,
     });
-    const token = await makeCollection(server.url);
+    const token = await createCollection(server.url);
     using db = new Database(join(data, "data.db"));
     db.run("PRAGMA busy_timeout = 5000");
     insertPlants(db, plants, "plants", { id: "'0000' || id", name: "name", tag: "tag" });
@@ -57,22 +57,22 @@ export const pocketBase: Peer = {
   },
 };
 
-/** Builds the program from its module, once for each version. */
+/** Builds PocketBase from its Go module, once per version. */
 function build(): string {
   const version = createHash("sha256").update(MODULE).digest("hex").slice(0, 8);
-  const program = join(CACHE, `pocketbase-${version}`);
+  const program = join(CACHE_FOLDER, `pocketbase-${version}`);
   if (existsSync(program)) return program;
-  if (Bun.which("go") === null) throw new Error("it is built with Go, see https://go.dev/doc/install");
-  mkdirSync(CACHE, { recursive: true });
-  console.error("  builds PocketBase, which takes some minutes");
-  run(["go", "build", "-o", program, "."], { cwd: FOLDER, env: { CGO_ENABLED: "0" } });
+  if (Bun.which("go") === null) throw new Error("building it requires Go: https://go.dev/doc/install");
+  mkdirSync(CACHE_FOLDER, { recursive: true });
+  console.error("  building PocketBase; this takes a few minutes");
+  runCommand(["go", "build", "-o", program, "."], { cwd: FOLDER, env: { CGO_ENABLED: "0" } });
   return program;
 }
 
-/** Makes the collection and a user; returns the user's token. */
-async function makeCollection(url: string): Promise<string> {
-  const signIn = async (collection: string, who: typeof ADMIN) =>
-    (await postJson(`${url}/api/collections/${collection}/auth-with-password`, who))["token"] as string;
+/** Creates the collection and a user, and returns the user's token. */
+async function createCollection(url: string): Promise<string> {
+  const signIn = async (collection: string, credentials: typeof ADMIN) =>
+    (await postJson(`${url}/api/collections/${collection}/auth-with-password`, credentials))["token"] as string;
   const admin = await signIn("_superusers", ADMIN);
   const signedIn = '@request.auth.id != ""';
   const plants = {
@@ -101,16 +101,22 @@ function exchanges(token: string, plants: number): Exchanges {
       headers: { ...headers, "Content-Type": "application/json" },
       body: `{"id":"${LONG_ID}","name":"${name}","tag":"${tag}"}`,
       status: 200,
-      isRight: (body) => JSON.parse(body).name === name,
+      isExpected: (body) => JSON.parse(body).name === name,
     },
     list: {
       method: "GET",
-      // Without the total, which it would count every time.
+      // Skips the total, which PocketBase would count for every request.
       path: `${RECORDS}?perPage=20&skipTotal=1&sort=id`,
       headers,
       status: 200,
-      isRight: (body) => JSON.parse(body).items.length === Math.min(plants, 20),
+      isExpected: (body) => JSON.parse(body).items.length === Math.min(plants, 20),
     },
-    delete: { method: "DELETE", path: `${RECORDS}/${LONG_ID}`, headers, status: 204, isRight: (body) => body === "" },
+    delete: {
+      method: "DELETE",
+      path: `${RECORDS}/${LONG_ID}`,
+      headers,
+      status: 204,
+      isExpected: (body) => body === "",
+    },
   };
 }

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from "node:crypto";
 import { startPostgres } from "../../test/support/postgres.ts";
-import { run } from "../install.ts";
+import { runCommand } from "../install.ts";
 import { freePort, newFolder, pin, SERVER_CORE } from "../processes.ts";
 import { PLANTS, seedPlant } from "../seed.ts";
 import { ID } from "../servers/exchange.ts";
@@ -11,14 +11,14 @@ const NAME = "PostgREST";
 const SECRET = randomBytes(32).toString("hex");
 const [{ name, tag }] = PLANTS;
 
-/** A table of a PostgreSQL server, which shares the core with it. */
+/** PostgREST with a PostgreSQL server on the same core. */
 export const postgrest: Peer = {
   name: NAME,
   role: "peer",
-  version: Bun.which("postgrest") === null ? "" : run(["postgrest", "--version"]).replace(/^\D*/, ""),
-  durability: "on disk: PostgreSQL with fsync and synchronous_commit=on, one commit a create",
+  version: Bun.which("postgrest") === null ? "" : runCommand(["postgrest", "--version"]).replace(/^\D*/, ""),
+  durability: "on disk: PostgreSQL with fsync and synchronous_commit=on, one commit per create",
   async start({ plants, cores = SERVER_CORE }) {
-    if (Bun.which("postgrest") === null) throw new Error("its program `postgrest` is not on the PATH");
+    if (Bun.which("postgrest") === null) throw new Error("`postgrest` is not on the PATH");
     const postgres = await startPostgres();
     const database = await postgres.newDatabase();
     const [process] = await database.query<{ pid: string }>(
@@ -57,7 +57,7 @@ const settings = (databaseUrl: string, port: number) => ({
   PGRST_LOG_LEVEL: "crit",
 });
 
-/** A JSON Web Token for the role of the database's owner (RFC 7519, HS256). */
+/** Signs a JSON Web Token for the database role `postgres` (RFC 7519, HS256). */
 function mintToken(): string {
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const signed = `${encode({ alg: "HS256", typ: "JWT" })}.${encode({ role: "postgres" })}`;
@@ -73,15 +73,15 @@ function exchanges(plants: number): Exchanges {
       headers: { ...headers, "Content-Type": "application/json", Prefer: "return=representation" },
       body: `{"id":${ID},"name":"${name}","tag":"${tag}"}`,
       status: 201,
-      isRight: (body) => JSON.parse(body)[0].name === name,
+      isExpected: (body) => JSON.parse(body)[0].name === name,
     },
     list: {
       method: "GET",
       path: "/plants?select=name,tag&order=id&limit=20",
       headers,
       status: 200,
-      isRight: (body) => JSON.parse(body).length === Math.min(plants, 20),
+      isExpected: (body) => JSON.parse(body).length === Math.min(plants, 20),
     },
-    delete: { method: "DELETE", path: `/plants?id=eq.${ID}`, headers, status: 204, isRight: (body) => body === "" },
+    delete: { method: "DELETE", path: `/plants?id=eq.${ID}`, headers, status: 204, isExpected: (body) => body === "" },
   };
 }

@@ -1,22 +1,22 @@
-import { medianOf } from "../judge.ts";
-import type { Figure, Measurement, Percentile } from "../scenario.ts";
+import { medianOf } from "../comparison.ts";
+import type { Measurement, Metric, Percentile } from "../scenario.ts";
 import { colour, renderSvg } from "./svg.ts";
 
-/** A chart as a file of `docs/`. */
+/** A chart file in `docs/`. */
 export interface Chart {
   readonly file: string;
-  /** What it shows, for whoever does not see it. */
+  /** Alt text. */
   readonly alt: string;
   readonly svg: string;
 }
 
-const QUIET = { color: colour("quiet"), fontSize: 12 };
+const SECONDARY_TEXT = { color: colour("secondary"), fontSize: 12 };
 const NO_LINE = { axisLine: { show: false }, axisTick: { show: false } };
-const GRID_LINE = { splitLine: { lineStyle: { color: colour("line") } } };
+const GRID_LINE = { splitLine: { lineStyle: { color: colour("grid") } } };
 
-/** The charts that these figures suffice for. */
-export const drawCharts = (figures: readonly Figure[]): Chart[] =>
-  [latencyChart(figures), plantsChart(figures), peersChart(figures)].filter((chart) => chart !== undefined);
+/** Draws the charts whose metrics were measured. */
+export const drawCharts = (metrics: readonly Metric[]): Chart[] =>
+  [latencyChart(metrics), plantsChart(metrics), peersChart(metrics)].filter((chart) => chart !== undefined);
 
 const title = (text: string, left: number | string) => ({
   text,
@@ -26,14 +26,14 @@ const title = (text: string, left: number | string) => ({
   textStyle: { color: colour("text"), fontSize: 15, fontWeight: 600 },
 });
 
-/** Bars: two figures side by side, a row for each server. */
-function peersChart(figures: readonly Figure[]): Chart | undefined {
+/** Bar chart: two metrics side by side, one row per server. */
+function peersChart(metrics: readonly Metric[]): Chart | undefined {
   const shown = ["durable create, 64 connections", "list of 20, 64 connections"].flatMap(
-    (what) => figures.find((figure) => figure.what === what) ?? [],
+    (what) => metrics.find((metric) => metric.what === what) ?? [],
   );
   const [first] = shown;
   if (first === undefined || shown.length < 2 || !first.measurements.some(isPeer)) return undefined;
-  // ECharts counts rows from below.
+  // ECharts counts rows from the bottom.
   const rows = first.measurements
     .filter((each) => each.missing === undefined && each.role !== "limit")
     .toSorted((a, b) => medianOf(a) - medianOf(b))
@@ -42,8 +42,8 @@ function peersChart(figures: readonly Figure[]): Chart | undefined {
   const columns = [130, 500];
   const option = {
     title: [
-      title("Durable creates a second", columns[0] as number),
-      title("Lists of 20 a second", columns[1] as number),
+      title("Durable creates per second", columns[0] as number),
+      title("Lists of 20 per second", columns[1] as number),
     ],
     grid: columns.map((left) => ({ left, width: 260, top: 56, bottom: 24 })),
     xAxis: shown.map((_, gridIndex) => ({ type: "value", gridIndex, show: false })),
@@ -54,16 +54,16 @@ function peersChart(figures: readonly Figure[]): Chart | undefined {
       ...NO_LINE,
       axisLabel: { show: gridIndex === 0, color: colour("text"), fontSize: 13, margin: 12 },
     })),
-    series: shown.map((figure, index) => ({
+    series: shown.map((metric, index) => ({
       type: "bar",
       xAxisIndex: index,
       yAxisIndex: index,
       barWidth: 20,
-      label: { show: true, position: "right", color: colour("text"), fontSize: 13, formatter: thousands },
-      data: rows.map((server) => bar(figure.measurements.find((each) => each.server === server))),
+      label: { show: true, position: "right", color: colour("text"), fontSize: 13, formatter: formatInteger },
+      data: rows.map((server) => bar(metric.measurements.find((each) => each.server === server))),
     })),
   };
-  const alt = "Durable creates and lists of 20 a second: Plant Store and other servers";
+  const alt = "Durable creates and lists of 20 per second: Plant Store and other servers";
   return { file: "performance-peers.svg", alt, svg: renderSvg(option, alt, height) };
 }
 
@@ -74,51 +74,51 @@ const bar = (measurement: Measurement | undefined) => ({
   itemStyle: { color: colour(measurement?.role === "product" ? "product" : "other"), borderRadius: [0, 3, 3, 0] },
 });
 
-/** Lines: answers a second over the number of plants in the store. */
-function plantsChart(figures: readonly Figure[]): Chart | undefined {
-  const shown = figures.filter(({ measurements }) => measurements.some(({ plants }) => plants !== undefined));
+/** Line chart: responses per second by the number of stored plants. */
+function plantsChart(metrics: readonly Metric[]): Chart | undefined {
+  const shown = metrics.filter(({ measurements }) => measurements.some(({ plants }) => plants !== undefined));
   const [first] = shown;
   if (first === undefined) return undefined;
   const sizes = first.measurements.map(({ plants = 0 }) => plants).toSorted((a, b) => a - b);
-  const uses = ["second", "third", "product"] as const;
+  const colours = ["series2", "series3", "product"] as const;
   const option = {
-    title: [title("Answers a second over the number of plants in the store", 16)],
+    title: [title("Responses per second by the number of stored plants", 16)],
     grid: { left: 70, right: 230, top: 64, bottom: 44 },
     xAxis: {
       type: "category",
-      data: sizes.map(inWords),
+      data: sizes.map(formatCount),
       boundaryGap: false,
-      axisLabel: { ...QUIET, margin: 14 },
+      axisLabel: { ...SECONDARY_TEXT, margin: 14 },
       axisTick: { show: false },
       axisLine: { lineStyle: { color: colour("other") } },
     },
-    yAxis: { type: "value", ...NO_LINE, ...GRID_LINE, axisLabel: { ...QUIET, formatter: thousands } },
-    series: shown.map((figure, index) => {
-      const use = colour(uses[index] ?? "other");
+    yAxis: { type: "value", ...NO_LINE, ...GRID_LINE, axisLabel: { ...SECONDARY_TEXT, formatter: formatInteger } },
+    series: shown.map((metric, index) => {
+      const color = colour(colours[index] ?? "other");
       return {
         type: "line",
         symbol: "circle",
         symbolSize: 7,
-        itemStyle: { color: use },
-        lineStyle: { color: use, width: 2.5 },
-        endLabel: { show: true, formatter: figure.what.split(", 64")[0], color: use, fontSize: 13, distance: 12 },
+        itemStyle: { color },
+        lineStyle: { color, width: 2.5 },
+        endLabel: { show: true, formatter: metric.what.split(", 64")[0], color, fontSize: 13, distance: 12 },
         labelLayout: { moveOverlap: "shiftY" },
-        data: sizes.map((size) => Math.round(medianOf(figure.measurements.find(({ plants }) => plants === size)))),
+        data: sizes.map((size) => Math.round(medianOf(metric.measurements.find(({ plants }) => plants === size)))),
       };
     }),
   };
-  const alt = `Creates and lists a second with ${inWords(sizes[0] ?? 0)} to ${inWords(sizes.at(-1) ?? 0)} plants in the store`;
+  const alt = `Creates and lists per second with ${formatCount(sizes[0] ?? 0)} to ${formatCount(sizes.at(-1) ?? 0)} stored plants`;
   return { file: "performance-plants.svg", alt, svg: renderSvg(option, alt, 340) };
 }
 
-/** Lines: the share of the answers that came within a time, the tail drawn out. */
-function latencyChart(figures: readonly Figure[]): Chart | undefined {
-  const shown = figures.filter(({ measurements: [product, other] }) => product?.percentiles && other?.percentiles);
+/** Line charts: latency by percentile, with one axis interval per nine. */
+function latencyChart(metrics: readonly Metric[]): Chart | undefined {
+  const shown = metrics.filter(({ measurements: [product, other] }) => product?.percentiles && other?.percentiles);
   if (shown.length < 2) return undefined;
   const columns = [70, 490];
   const times = shown.flatMap(({ measurements }) => measurements.flatMap(({ percentiles = [] }) => percentiles));
-  const tens = times.map(({ ms }) => Math.log10(ms));
-  const range = { min: 10 ** Math.floor(Math.min(...tens)), max: 10 ** Math.ceil(Math.max(...tens)) };
+  const exponents = times.map(({ ms }) => Math.log10(ms));
+  const range = { min: 10 ** Math.floor(Math.min(...exponents)), max: 10 ** Math.ceil(Math.max(...exponents)) };
   const option = {
     title: shown.map(({ what }, index) => title(panelTitle(what), columns[index] as number)),
     grid: columns.map((left) => ({ left, width: 260, top: 64, bottom: 64 })),
@@ -128,14 +128,18 @@ function latencyChart(figures: readonly Figure[]): Chart | undefined {
       min: 0,
       max: 4,
       interval: 1,
-      name: "share of the answers within that time",
+      name: "percentile",
       nameLocation: "middle",
       nameGap: 36,
-      nameTextStyle: QUIET,
+      nameTextStyle: SECONDARY_TEXT,
       splitLine: { show: false },
       axisTick: { show: false },
       axisLine: { lineStyle: { color: colour("other") } },
-      axisLabel: { ...QUIET, margin: 14, formatter: (nines: number) => ["0%", "90%", "99%", "99.9%", "99.99%"][nines] },
+      axisLabel: {
+        ...SECONDARY_TEXT,
+        margin: 14,
+        formatter: (nines: number) => ["0%", "90%", "99%", "99.9%", "99.99%"][nines],
+      },
     })),
     yAxis: shown.map((_, gridIndex) => ({
       type: "log",
@@ -143,7 +147,7 @@ function latencyChart(figures: readonly Figure[]): Chart | undefined {
       ...range,
       ...NO_LINE,
       ...GRID_LINE,
-      axisLabel: { ...QUIET, formatter: (ms: number) => `${ms.toLocaleString("en")} ms` },
+      axisLabel: { ...SECONDARY_TEXT, formatter: (ms: number) => `${ms.toLocaleString("en")} ms` },
     })),
     series: shown.flatMap(({ measurements }, panel) => measurements.map((each) => latencyLine(each, panel))),
   };
@@ -151,29 +155,29 @@ function latencyChart(figures: readonly Figure[]): Chart | undefined {
   return { file: "performance-latency.svg", alt, svg: renderSvg(option, alt, 340) };
 }
 
-/** `Durable create at 23,000/s` */
+/** Title of a latency panel: `Durable create at 23,000/s`. */
 const panelTitle = (what: string): string => {
   const name = what.replace(/^p99 of a (.*?), open loop( at .*?\/s).*/, "$1$2");
   return name.charAt(0).toUpperCase() + name.slice(1);
 };
 
 function latencyLine({ server, role, percentiles = [] }: Measurement, panel: number) {
-  const use = colour(role === "product" ? "product" : "other");
+  const color = colour(role === "product" ? "product" : "other");
   return {
     type: "line",
     xAxisIndex: panel,
     yAxisIndex: panel,
     symbol: "none",
     smooth: 0.2,
-    lineStyle: { color: use, width: 2.5 },
-    endLabel: { show: true, formatter: server, color: role === "product" ? use : colour("quiet"), fontSize: 13 },
+    lineStyle: { color, width: 2.5 },
+    endLabel: { show: true, formatter: server, color: role === "product" ? color : colour("secondary"), fontSize: 13 },
     labelLayout: { moveOverlap: "shiftY" },
     data: percentiles.map(({ share, ms }: Percentile) => [-Math.log10(1 - share), ms]),
   };
 }
 
-const inWords = (plants: number): string =>
+const formatCount = (plants: number): string =>
   plants >= 1_000_000 ? `${plants / 1_000_000} million` : `${plants / 1_000} thousand`;
 
-const thousands = (value: number | { readonly value: number }): string =>
+const formatInteger = (value: number | { readonly value: number }): string =>
   (typeof value === "number" ? value : value.value).toLocaleString("en");

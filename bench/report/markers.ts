@@ -1,6 +1,6 @@
 /**
- * A text with what stands between the comments `<!-- name -->` and `<!-- /name -->` replaced.
- * @throws Error when the comments are not there, once each and in this order
+ * Replaces the text between the comments `<!-- name -->` and `<!-- /name -->`.
+ * @throws Error unless each comment occurs exactly once, in this order
  */
 export function replaceBetween(text: string, name: string, replacement: string): string {
   const [begin, end] = [`<!-- ${name} -->`, `<!-- /${name} -->`];

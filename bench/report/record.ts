@@ -1,21 +1,21 @@
 import type { Machine } from "../machine.ts";
-import type { Depth, Figure } from "../scenario.ts";
+import type { Metric, RunSettings } from "../scenario.ts";
 
-/** All that one run found out: `docs/performance.json`. */
+/** The record of a run: `docs/performance.json`. */
 export interface RunRecord {
-  /** Day of the run, as in 2026-11-21. */
+  /** Date of the run, such as 2026-11-21. */
   readonly date: string;
   readonly minutes: number;
-  readonly depth: Depth;
+  readonly depth: RunSettings;
   readonly machine: Machine;
   readonly peers: readonly { readonly name: string; readonly version: string; readonly durability: string }[];
   readonly results: readonly ScenarioResult[];
 }
 
-/** What a scenario came to. */
+/** Metrics of a scenario. */
 export interface ScenarioResult {
   readonly scenario: string;
-  readonly figures: readonly Figure[];
-  /** Why it has none. */
+  readonly figures: readonly Metric[];
+  /** Error message of a scenario that failed. It has no metrics. */
   readonly failure?: string;
 }

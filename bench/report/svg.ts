@@ -1,7 +1,7 @@
 import { createRequire } from "node:module";
 import { join } from "node:path";
 
-/** What is used of ECharts, which is no package of the product's. */
+/** The part of the ECharts API in use. ECharts is installed for the benchmark only. */
 interface Echarts {
   init(
     dom: null,
@@ -10,28 +10,28 @@ interface Echarts {
   ): { setOption(option: object): void; renderToSVGString(): string; dispose(): void };
 }
 
-/** By their use, the colours on a light ground and on a dark one. */
+/** Colours by use: for the light theme and for the dark one. */
 const COLOURS = {
-  ground: ["#ffffff", "#0d1117"],
+  background: ["#ffffff", "#0d1117"],
   text: ["#1f2328", "#f0f6fc"],
-  quiet: ["#59636e", "#9198a1"],
-  line: ["#d8dee4", "#2f353d"],
+  secondary: ["#59636e", "#9198a1"],
+  grid: ["#d8dee4", "#2f353d"],
   product: ["#1a7f37", "#3fb950"],
-  second: ["#0550ae", "#58a6ff"],
-  third: ["#9a6700", "#d29922"],
+  series2: ["#0550ae", "#58a6ff"],
+  series3: ["#9a6700", "#d29922"],
   other: ["#afb8c1", "#656d76"],
 } as const;
 
 const WIDTH = 840;
 
-/** The colour for a use, on a light ground: {@link renderSvg} sees to the dark one. */
+/** The light-theme colour for a use. {@link renderSvg} adds the dark one. */
 export const colour = (use: keyof typeof COLOURS): string => COLOURS[use][0];
 
-/** Draws a chart of ECharts, 840 wide, as SVG that follows the reader's choice between light and dark. */
+/** Renders an ECharts option as SVG, 840 px wide, that follows the reader's light or dark theme. */
 export function renderSvg(option: object, title: string, height: number): string {
   const echarts = createRequire(join(import.meta.dir, "package.json"))("echarts") as Echarts;
   const chart = echarts.init(null, null, { renderer: "svg", ssr: true, width: WIDTH, height });
-  chart.setOption({ animation: false, backgroundColor: colour("ground"), textStyle: TEXT, ...option });
+  chart.setOption({ animation: false, backgroundColor: colour("background"), textStyle: TEXT, ...option });
   const svg = chart
     .renderToSVGString()
     .replaceAll(/<style[\s\S]*?<\/style>| (class|ecmeta_\w+|pointer-events)="[^"]*"/g, "");

@@ -1,4 +1,4 @@
-/** A table in Markdown. */
+/** Formats a Markdown table. */
 export const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => "---"), ...rows].map(line).join("\n");
 

@@ -1,50 +1,51 @@
 import { join } from "node:path";
-import { lineUp } from "../line-up.ts";
 import { ascendingIds } from "../load/ids.ts";
 import { newFolder, SERVER_CORE, spawn } from "../processes.ts";
-import { type Subject, throughput } from "../rounds.ts";
-import type { Depth, Figure, Scenario } from "../scenario.ts";
+import { measureThroughput, type SystemUnderTest } from "../rounds.ts";
+import type { Metric, RunSettings, Scenario } from "../scenario.ts";
 import { copySeeded } from "../seed.ts";
+import { startServers } from "../server-group.ts";
 import { NGINX } from "../servers/limits.ts";
 
 export const create: Scenario = {
   name: "create",
-  about: "durable creates",
-  async run(depth) {
-    const figures: Figure[] = [await withPeers(depth)];
-    if (depth.isQuick) return figures;
-    await using running = await lineUp({ plants: 0, constants: ["create"], withBareBun: true });
+  description: "durable creates",
+  async run(settings) {
+    const metrics: Metric[] = [await with64Connections(settings)];
+    if (settings.isQuick) return metrics;
+    await using group = await startServers({ plants: 0, limitsFor: ["create"], withBareBun: true });
     for (const [index, connections] of [1, 512].entries()) {
       const ids = (round: number) => ascendingIds(100 * index + round);
       const what = connections === 1 ? "durable create, 1 connection" : `durable create, ${connections} connections`;
-      // A single connection waits for every fsync: how fast that is, is a matter of the disk.
+      // A single connection waits for every fsync, so the result depends on the disk.
       const targets = connections === 1 ? [] : TARGETS;
-      figures.push(await throughput(running, { depth, what, targets, asks: ["create"], connections, ids }));
+      metrics.push(await measureThroughput(group, { settings, what, targets, requests: ["create"], connections, ids }));
     }
-    return figures;
+    return metrics;
   },
 };
 
 const TARGETS = [{ atLeast: 0.36, of: NGINX }];
 
-async function withPeers(depth: Depth): Promise<Figure> {
-  await using running = await lineUp({ plants: 0, constants: ["create"], withBareBun: true, peersOf: depth });
+async function with64Connections(settings: RunSettings): Promise<Metric> {
+  const { withPeers } = settings;
+  await using group = await startServers({ plants: 0, limitsFor: ["create"], withBareBun: true, withPeers });
   const folder = newFolder();
-  const figure = await throughput(running, {
-    depth,
+  const metric = await measureThroughput(group, {
+    settings,
     what: "durable create, 64 connections",
     targets: [...TARGETS, { atLeast: 5, of: "PocketBase" }],
-    asks: ["create"],
+    requests: ["create"],
     connections: 64,
     ids: ascendingIds,
-    beside: [await bareSqlite(folder.path, depth)],
+    additional: [await bareSqlite(folder.path, settings)],
   });
   folder.remove();
-  return figure;
+  return metric;
 }
 
-/** Inserts without a server, in groups of as many as there are connections. */
-async function bareSqlite(folder: string, { seconds }: Depth): Promise<Subject> {
+/** SQLite without a server, in batches as large as the number of connections. */
+async function bareSqlite(folder: string, { seconds }: RunSettings): Promise<SystemUnderTest> {
   const path = join(folder, "plants.db");
   await copySeeded(0, path);
   const script = join(import.meta.dir, "../servers/bare-sqlite.ts");

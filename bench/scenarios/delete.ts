@@ -1,23 +1,23 @@
-import { lineUp } from "../line-up.ts";
 import { seededIds } from "../load/ids.ts";
-import { throughput } from "../rounds.ts";
+import { measureThroughput } from "../rounds.ts";
 import type { Scenario } from "../scenario.ts";
-import { PROBED } from "../servers/exchange.ts";
+import { startServers } from "../server-group.ts";
+import { PROBE_PLANTS } from "../servers/exchange.ts";
 import { NGINX } from "../servers/limits.ts";
 
-/** No server here deletes more a second. */
-const PER_SECOND = 100_000;
+/** Upper bound for the deletes per second of any measured server. */
+const MAX_PER_SECOND = 100_000;
 
 export const deletes: Scenario = {
   name: "delete",
-  about: "durable deletes of plants that exist",
-  async run(depth) {
-    const perRound = PER_SECOND * depth.seconds;
-    const plants = PROBED + perRound * (depth.rounds + 1);
-    await using running = await lineUp({ plants, constants: ["delete"], peersOf: depth });
-    const ids = (round: number) => seededIds(PROBED + round * perRound, perRound);
+  description: "durable deletes of existing plants",
+  async run(settings) {
+    const perRound = MAX_PER_SECOND * settings.seconds;
+    const plants = PROBE_PLANTS + perRound * (settings.rounds + 1);
+    await using group = await startServers({ plants, limitsFor: ["delete"], withPeers: settings.withPeers });
+    const ids = (round: number) => seededIds(PROBE_PLANTS + round * perRound, perRound);
     const what = "durable delete, 64 connections";
     const targets = [{ atLeast: 0.36, of: NGINX }];
-    return [await throughput(running, { depth, what, targets, asks: ["delete"], connections: 64, ids })];
+    return [await measureThroughput(group, { settings, what, targets, requests: ["delete"], connections: 64, ids })];
   },
 };

@@ -13,7 +13,7 @@ import { slowDisk } from "./slow-disk.ts";
 import { starts } from "./start.ts";
 import { stores } from "./stores.ts";
 
-/** Everything that is measured, in the order of the report. */
+/** All scenarios, in the order of the report. */
 export const SCENARIOS: readonly Scenario[] = [
   ...[create, bothCores, deletes, list, listWhileWritten, listAll, mixed, refuse],
   ...[openLoop, slowDisk, stores, million, starts],

@@ -1,25 +1,31 @@
-import { lineUp } from "../line-up.ts";
-import { throughput } from "../rounds.ts";
-import type { Figure, Scenario } from "../scenario.ts";
+import { measureThroughput } from "../rounds.ts";
+import type { Metric, Scenario } from "../scenario.ts";
+import { startServers } from "../server-group.ts";
 
 const PLANTS = 10_000;
 const CONNECTIONS = 4;
 
 export const listAll: Scenario = {
   name: "list-all",
-  about: "lists of all of 10,000 plants",
-  isLeftOutWhenQuick: true,
-  async run(depth) {
-    await using running = await lineUp({ plants: PLANTS, constants: ["listAll"] });
-    const what = `list of all of 10,000 plants, ${CONNECTIONS} connections`;
-    const lists = await throughput(running, { depth, what, targets: [], asks: ["listAll"], connections: CONNECTIONS });
+  description: "lists of all 10,000 plants",
+  isSkippedWhenQuick: true,
+  async run(settings) {
+    await using group = await startServers({ plants: PLANTS, limitsFor: ["listAll"] });
+    const what = `list of all 10,000 plants, ${CONNECTIONS} connections`;
+    const lists = await measureThroughput(group, {
+      settings,
+      what,
+      targets: [],
+      requests: ["listAll"],
+      connections: CONNECTIONS,
+    });
     return [inPlants(lists)];
   },
 };
 
-/** Counted in plants instead of lists. */
-const inPlants = (figure: Figure): Figure => ({
-  ...figure,
+/** Converts lists per second to plants per second. */
+const inPlants = (metric: Metric): Metric => ({
+  ...metric,
   unit: "plants/s",
-  measurements: figure.measurements.map((each) => ({ ...each, rounds: each.rounds.map((lists) => lists * PLANTS) })),
+  measurements: metric.measurements.map((each) => ({ ...each, rounds: each.rounds.map((lists) => lists * PLANTS) })),
 });

@@ -1,9 +1,9 @@
-import { lineUp } from "../line-up.ts";
 import { ascendingIds } from "../load/ids.ts";
-import { pacedLoad } from "../load/paced.ts";
-import { load } from "../load/wrk.ts";
-import { measure, probeAll, type Subject } from "../rounds.ts";
-import type { Depth, Scenario } from "../scenario.ts";
+import { runOpenLoop } from "../load/run-open-loop.ts";
+import { runWrk } from "../load/wrk.ts";
+import { measureInterleaved, probeAll, type SystemUnderTest } from "../rounds.ts";
+import type { RunSettings, Scenario } from "../scenario.ts";
+import { startServers } from "../server-group.ts";
 import type { Exchange } from "../servers/exchange.ts";
 import { NGINX } from "../servers/limits.ts";
 import type { Server } from "../servers/server.ts";
@@ -12,25 +12,25 @@ const CREATES_PER_SECOND = 1_000;
 
 export const listWhileWritten: Scenario = {
   name: "list-while-written",
-  about: "lists of 20 while the same owner's plants are being written",
-  async run(depth) {
-    await using running = await lineUp({ plants: 1_000, constants: ["list", "create"] });
-    for (const server of running.servers) await probeAll(server, ["list", "create"]);
-    const what = `list of 20, 64 connections, while ${CREATES_PER_SECOND.toLocaleString("en")} creates a second come in`;
+  description: "lists of 20 during creates by the same owner",
+  async run(settings) {
+    await using group = await startServers({ plants: 1_000, limitsFor: ["list", "create"] });
+    for (const server of group.servers) await probeAll(server, ["list", "create"]);
+    const what = `list of 20, 64 connections, during ${CREATES_PER_SECOND.toLocaleString("en")} creates/s`;
     const targets = [{ atLeast: 0.3, of: NGINX }];
-    const measurements = await measure(
-      running.servers.map((server) => toSubject(server, depth)),
-      depth,
+    const measurements = await measureInterleaved(
+      group.servers.map((server) => toSystem(server, settings)),
+      settings,
     );
-    return [{ what, unit: "/s", targets, measurements: [...measurements, ...running.missing] }];
+    return [{ what, unit: "/s", targets, measurements: [...measurements, ...group.missing] }];
   },
 };
 
-const toSubject = (server: Server, { seconds }: Depth): Subject => ({
+const toSystem = (server: Server, { seconds }: RunSettings): SystemUnderTest => ({
   name: server.name,
   role: server.role,
   async measure(round) {
-    const creating = pacedLoad(server, {
+    const creating = runOpenLoop(server, {
       exchange: server.exchanges.create as Exchange,
       ids: ascendingIds(round),
       perSecond: CREATES_PER_SECOND,
@@ -39,7 +39,7 @@ const toSubject = (server: Server, { seconds }: Depth): Subject => ({
       isPrecise: false,
     });
     const exchanges = [server.exchanges.list as Exchange];
-    const lists = await load(server, { exchanges, connections: 64, seconds });
+    const lists = await runWrk(server, { exchanges, connections: 64, seconds });
     const creates = await creating;
     return { ...lists, errors: lists.errors + creates.errors };
   },

@@ -1,10 +1,10 @@
-import { medianOf } from "../judge.ts";
-import { type LineUp, lineUp } from "../line-up.ts";
+import { medianOf } from "../comparison.ts";
 import { ascendingIds } from "../load/ids.ts";
-import type { Paced } from "../load/open-loop.ts";
-import { pacedLoad } from "../load/paced.ts";
-import { throughput, toLatency } from "../rounds.ts";
-import type { Depth, Figure, Scenario } from "../scenario.ts";
+import type { OpenLoopResult } from "../load/open-loop.ts";
+import { runOpenLoop } from "../load/run-open-loop.ts";
+import { measureThroughput, toLatencyMeasurement } from "../rounds.ts";
+import type { Metric, RunSettings, Scenario } from "../scenario.ts";
+import { type ServerGroup, startServers } from "../server-group.ts";
 import type { Exchange } from "../servers/exchange.ts";
 import type { Server } from "../servers/server.ts";
 
@@ -12,28 +12,28 @@ const CONNECTIONS = 64;
 
 export const openLoop: Scenario = {
   name: "open-loop",
-  about: "latency of creates and lists at half of the most, sent at fixed times",
-  async run(depth) {
-    await using running = await lineUp({ plants: 1_000, constants: ["list", "create"] });
-    return [await latency(running, "create", depth), await latency(running, "list", depth)];
+  description: "latency of creates and lists, sent at fixed times at half of the maximum rate",
+  async run(settings) {
+    await using group = await startServers({ plants: 1_000, limitsFor: ["list", "create"] });
+    return [await latency(group, "create", settings), await latency(group, "list", settings)];
   },
 };
 
-async function latency(running: LineUp, ask: "create" | "list", depth: Depth): Promise<Figure> {
-  const name = ask === "create" ? "durable create" : "list of 20";
-  const options = { asks: [ask], connections: CONNECTIONS, ids: ascendingIds, what: "", targets: [] };
-  const most = await throughput({ ...running, servers: [running.product] }, { ...options, depth });
-  const perSecond = Math.floor(medianOf(most.measurements[0]) / 2);
-  const results = new Map<Server, Paced[]>(running.servers.map((server) => [server, []]));
-  for (let round = 0; round < depth.rounds; round++) {
-    for (const server of running.servers) {
-      const exchange = server.exchanges[ask] as Exchange;
+async function latency(group: ServerGroup, request: "create" | "list", settings: RunSettings): Promise<Metric> {
+  const name = request === "create" ? "durable create" : "list of 20";
+  const options = { requests: [request], connections: CONNECTIONS, ids: ascendingIds, what: "", targets: [] };
+  const maximum = await measureThroughput({ ...group, servers: [group.product] }, { ...options, settings });
+  const perSecond = Math.floor(medianOf(maximum.measurements[0]) / 2);
+  const results = new Map<Server, OpenLoopResult[]>(group.servers.map((server) => [server, []]));
+  for (let round = 0; round < settings.rounds; round++) {
+    for (const server of group.servers) {
+      const exchange = server.exchanges[request] as Exchange;
       const ids = ascendingIds(100 + round);
-      const pace = { perSecond, seconds: 2 * depth.seconds, connections: CONNECTIONS, isPrecise: true };
-      results.get(server)?.push(await pacedLoad(server, { exchange, ids, ...pace }));
+      const rate = { perSecond, seconds: 2 * settings.seconds, connections: CONNECTIONS, isPrecise: true };
+      results.get(server)?.push(await runOpenLoop(server, { exchange, ids, ...rate }));
     }
   }
-  const measurements = [...results].map(([server, paced]) => toLatency(server, paced));
-  const what = `p99 of a ${name}, open loop at ${perSecond.toLocaleString("en")}/s, half of the most`;
-  return { what, unit: "ms", targets: [{ atMost: 5 }], measurements: [...measurements, ...running.missing] };
+  const measurements = [...results].map(([server, rounds]) => toLatencyMeasurement(server, rounds));
+  const what = `p99 of a ${name}, open loop at ${perSecond.toLocaleString("en")}/s (half of the maximum)`;
+  return { what, unit: "ms", targets: [{ atMost: 5 }], measurements: [...measurements, ...group.missing] };
 }

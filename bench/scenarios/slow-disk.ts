@@ -1,16 +1,16 @@
-import { lineUp } from "../line-up.ts";
 import { ascendingIds } from "../load/ids.ts";
-import type { Paced } from "../load/open-loop.ts";
-import { pacedLoad } from "../load/paced.ts";
-import { load } from "../load/wrk.ts";
-import { probeAll, toLatency } from "../rounds.ts";
-import type { Depth, Measurement, Scenario } from "../scenario.ts";
+import type { OpenLoopResult } from "../load/open-loop.ts";
+import { runOpenLoop } from "../load/run-open-loop.ts";
+import { runWrk } from "../load/wrk.ts";
+import { probeAll, toLatencyMeasurement } from "../rounds.ts";
+import type { Measurement, RunSettings, Scenario } from "../scenario.ts";
+import { startServers } from "../server-group.ts";
 import type { Exchange } from "../servers/exchange.ts";
 import { PLANT_STORE } from "../servers/plant-store.ts";
 
 const FSYNC_MS = 20;
 const LISTS_PER_SECOND = 2_000;
-/** strace holds up every call that reaches the disk, and no other. */
+/** strace delays only the system calls that reach the disk. */
 const SLOW_DISK = ["strace", "-D", "-f", "--seccomp-bpf", "-o", "/dev/null"].concat([
   "--trace=fsync,fdatasync",
   `--inject=fsync,fdatasync:delay_exit=${FSYNC_MS * 1_000}`,
@@ -18,30 +18,30 @@ const SLOW_DISK = ["strace", "-D", "-f", "--seccomp-bpf", "-o", "/dev/null"].con
 
 export const slowDisk: Scenario = {
   name: "slow-disk",
-  about: `latency of lists while every fsync takes ${FSYNC_MS} ms`,
-  async run(depth) {
-    const what = `p99 of a list of 20, open loop at 2,000/s, while 64 connections create and every fsync takes ${FSYNC_MS} ms`;
-    return [{ what, unit: "ms", targets: [{ atMost: 5 }], measurements: [await listWhileSlow(depth)] }];
+  description: `latency of lists when every fsync takes ${FSYNC_MS} ms`,
+  async run(settings) {
+    const what = `p99 of a list of 20, open loop at 2,000/s, during creates on 64 connections with ${FSYNC_MS} ms per fsync`;
+    return [{ what, unit: "ms", targets: [{ atMost: 5 }], measurements: [await listOnSlowDisk(settings)] }];
   },
 };
 
-async function listWhileSlow(depth: Depth): Promise<Measurement> {
+async function listOnSlowDisk(settings: RunSettings): Promise<Measurement> {
   if (Bun.which("strace") === null) {
     const missing = "strace is missing: apt-get install strace";
     return { server: PLANT_STORE, role: "product", rounds: [], errors: 0, missing };
   }
-  await using running = await lineUp({ plants: 1_000, under: SLOW_DISK });
-  const { product } = running;
+  await using group = await startServers({ plants: 1_000, commandPrefix: SLOW_DISK });
+  const { product } = group;
   await probeAll(product, ["list", "create"]);
   const { list, create } = product.exchanges as { list: Exchange; create: Exchange };
-  const results: Paced[] = [];
-  for (let round = 0; round <= depth.rounds; round++) {
-    const seconds = depth.seconds + 1;
-    const creating = load(product, { exchanges: [create], connections: 64, seconds, ids: ascendingIds(round) });
-    const pace = { perSecond: LISTS_PER_SECOND, seconds: depth.seconds, connections: 64, isPrecise: true };
-    const lists = await pacedLoad(product, { exchange: list, ...pace });
+  const results: OpenLoopResult[] = [];
+  for (let round = 0; round <= settings.rounds; round++) {
+    const seconds = settings.seconds + 1;
+    const creating = runWrk(product, { exchanges: [create], connections: 64, seconds, ids: ascendingIds(round) });
+    const rate = { perSecond: LISTS_PER_SECOND, seconds: settings.seconds, connections: 64, isPrecise: true };
+    const lists = await runOpenLoop(product, { exchange: list, ...rate });
     const creates = await creating;
     if (round > 0) results.push({ ...lists, errors: lists.errors + creates.errors });
   }
-  return toLatency(product, results);
+  return toLatencyMeasurement(product, results);
 }

@@ -1,65 +1,65 @@
-import { lineUp } from "../line-up.ts";
 import { ascendingIds, type Ids, scatteredIds } from "../load/ids.ts";
-import { type Load, load } from "../load/wrk.ts";
+import { type LoadResult, runWrk } from "../load/wrk.ts";
 import { probeAll, toMeasurement } from "../rounds.ts";
-import type { Depth, Figure, Measurement, Scenario } from "../scenario.ts";
+import type { Measurement, Metric, RunSettings, Scenario } from "../scenario.ts";
+import { startServers } from "../server-group.ts";
 import type { Exchange } from "../servers/exchange.ts";
 import type { Server } from "../servers/server.ts";
 
 const CONNECTIONS = 64;
 const WARM_UP_SECONDS = 1;
 
-/** What is measured of each store, in this order: a list leaves it as it was. */
-const KINDS = [
-  { ask: "listAfter", name: "list of 20 at a random place", ids: (plants: number) => scatteredIds(plants, 1) },
-  { ask: "create", name: "durable create, scattered ids", ids: (plants: number) => scatteredIds(plants, 2) },
-  { ask: "create", name: "durable create, ascending ids", ids: () => ascendingIds(1) },
+/** The loads for each database, in this order. Lists come first because they do not change it. */
+const LOADS = [
+  { request: "listAfter", name: "list of 20 after a random id", ids: (plants: number) => scatteredIds(plants, 1) },
+  { request: "create", name: "durable create, scattered ids", ids: (plants: number) => scatteredIds(plants, 2) },
+  { request: "create", name: "durable create, ascending ids", ids: () => ascendingIds(1) },
 ] as const;
 
 export const stores: Scenario = {
   name: "stores",
-  about: "creates and lists with 10 thousand to 10 million plants in the store",
-  isLeftOutWhenQuick: true,
-  async run(depth) {
-    const sizes = depth.isQuick ? [10_000, 100_000, 1_000_000] : [10_000, 100_000, 1_000_000, 10_000_000];
-    const loads = new Map(sizes.map((size) => [size, KINDS.map((): Load[] => [])]));
-    for (let round = 0; round < depth.rounds; round++) {
+  description: "creates and lists with 10 thousand to 10 million stored plants",
+  isSkippedWhenQuick: true,
+  async run(settings) {
+    const sizes = settings.isQuick ? [10_000, 100_000, 1_000_000] : [10_000, 100_000, 1_000_000, 10_000_000];
+    const results = new Map(sizes.map((size) => [size, LOADS.map((): LoadResult[] => [])]));
+    for (let round = 0; round < settings.rounds; round++) {
       for (const size of sizes) {
-        const measured = await measureStore(size, depth);
-        for (const [index, each] of measured.entries()) loads.get(size)?.[index]?.push(each);
+        const measured = await measureDatabase(size, settings);
+        for (const [index, result] of measured.entries()) results.get(size)?.[index]?.push(result);
       }
     }
-    return KINDS.map(({ name }, index) => toFigure(name, sizes, (size) => loads.get(size)?.[index] ?? []));
+    return LOADS.map(({ name }, index) => toMetric(name, sizes, (size) => results.get(size)?.[index] ?? []));
   },
 };
 
-/** A new copy each time: creates make a small store grow fast. */
-async function measureStore(plants: number, { seconds }: Depth): Promise<Load[]> {
-  await using running = await lineUp({ plants });
-  const { product } = running;
+/** Measures a fresh copy of the seeded database: creates would soon multiply the size of a small one. */
+async function measureDatabase(plants: number, { seconds }: RunSettings): Promise<LoadResult[]> {
+  await using group = await startServers({ plants });
+  const { product } = group;
   await probeAll(product, ["listAfter", "create"]);
-  await ask(product, "listAfter", scatteredIds(plants, 0), WARM_UP_SECONDS);
-  await ask(product, "create", scatteredIds(plants, 0), WARM_UP_SECONDS);
-  const loads: Load[] = [];
-  for (const kind of KINDS) loads.push(await ask(product, kind.ask, kind.ids(plants), seconds));
-  return loads;
+  await runLoad(product, "listAfter", scatteredIds(plants, 0), WARM_UP_SECONDS);
+  await runLoad(product, "create", scatteredIds(plants, 0), WARM_UP_SECONDS);
+  const results: LoadResult[] = [];
+  for (const { request, ids } of LOADS) results.push(await runLoad(product, request, ids(plants), seconds));
+  return results;
 }
 
-const ask = (server: Server, name: "create" | "listAfter", ids: Ids, seconds: number): Promise<Load> =>
-  load(server, { exchanges: [server.exchanges[name] as Exchange], connections: CONNECTIONS, seconds, ids });
+const runLoad = (server: Server, name: "create" | "listAfter", ids: Ids, seconds: number): Promise<LoadResult> =>
+  runWrk(server, { exchanges: [server.exchanges[name] as Exchange], connections: CONNECTIONS, seconds, ids });
 
-/** The largest store beside the smallest; those between are for the chart. */
-function toFigure(name: string, sizes: readonly number[], loadsOf: (size: number) => readonly Load[]): Figure {
+/** Compares the largest database with the smallest. The sizes between are for the chart. */
+function toMetric(name: string, sizes: readonly number[], resultsOf: (size: number) => readonly LoadResult[]): Metric {
   const [smallest, ...larger] = sizes as [number, ...number[]];
   const measured = (plants: number, role: "product" | "limit"): Measurement => ({
-    ...toMeasurement({ name: inStore(plants), role }, loadsOf(plants)),
+    ...toMeasurement({ name: formatPlants(plants), role }, resultsOf(plants)),
     plants,
   });
   const [largest = smallest, ...between] = larger.toReversed();
   return {
-    what: `${name}, ${CONNECTIONS} connections, ${inStore(largest)} in the store`,
+    what: `${name}, ${CONNECTIONS} connections, ${formatPlants(largest)} stored`,
     unit: "/s",
-    targets: [{ atLeast: 0.9, of: inStore(smallest) }],
+    targets: [{ atLeast: 0.9, of: formatPlants(smallest) }],
     measurements: [
       measured(largest, "product"),
       measured(smallest, "limit"),
@@ -68,4 +68,4 @@ function toFigure(name: string, sizes: readonly number[], loadsOf: (size: number
   };
 }
 
-const inStore = (plants: number): string => `${plants.toLocaleString("en")} plants`;
+const formatPlants = (plants: number): string => `${plants.toLocaleString("en")} plants`;

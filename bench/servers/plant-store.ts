@@ -4,21 +4,21 @@ import { mintSecret } from "../../src/domain/token.ts";
 import { freePort, newFolder } from "../processes.ts";
 import { copySeeded, PLANTS } from "../seed.ts";
 import { ID } from "./exchange.ts";
-import { type Exchanges, type Kind, launch } from "./server.ts";
+import { type Exchanges, launch, type ServerDefinition } from "./server.ts";
 
 export const PLANT_STORE = "Plant Store";
 const MAIN = join(import.meta.dir, "../../src/main.ts");
 
-/** Well formed, so that the store is asked, which does not know it. */
+/** Well-formed, so the server looks it up in the database. */
 const UNKNOWN_TOKEN = mintSecret();
-/** Its checksum is wrong. */
+/** Has a wrong checksum. */
 const MALFORMED_TOKEN = UNKNOWN_TOKEN.slice(0, -1) + (UNKNOWN_TOKEN.endsWith("0") ? "1" : "0");
 
-/** The product as its README starts it. */
-export const plantStore: Kind = {
+/** Plant Store as its README starts it. */
+export const plantStore: ServerDefinition = {
   name: PLANT_STORE,
   role: "product",
-  async start({ plants, cores, under = [] }) {
+  async start({ plants, cores, commandPrefix = [] }) {
     const folder = newFolder();
     const path = join(folder.path, "plants.db");
     const token = await copySeeded(plants, path);
@@ -27,7 +27,7 @@ export const plantStore: Kind = {
       name: PLANT_STORE,
       role: "product",
       url: `http://127.0.0.1:${port}`,
-      command: [...under, ...serveCommand(path, port)],
+      command: [...commandPrefix, ...serveCommand(path, port)],
       exchanges: exchanges(token, plants),
       cores,
       folder,
@@ -35,7 +35,7 @@ export const plantStore: Kind = {
   },
 };
 
-/** What starts the product on a database. */
+/** Command line of a server on a database. */
 const serveCommand = (path: string, port: number): string[] => [
   process.execPath,
   MAIN,
@@ -46,31 +46,31 @@ const serveCommand = (path: string, port: number): string[] => [
   String(port),
   "--admin-port",
   "off",
-  // What a flood of wrong tokens costs is measured, not how it is turned away.
+  // With the limit, the server would respond with 429 instead of checking the token.
   "--failure-limit",
   "off",
 ];
 
-/** The version in the report. */
+/** Plant Store's version. */
 export const plantStoreVersion = packageJson.version;
 
-/** What is asked of the product; `plants` it begins with. */
+/** Requests to Plant Store and their expected responses; `plants` is the number of seeded plants. */
 export function exchanges(token: string, plants: number): Exchanges {
   const headers = { Authorization: `Bearer ${token}` };
   const [{ name, tag }] = PLANTS;
-  const refused = (secret: string) => ({
+  const unauthorized = (secret: string) => ({
     method: "GET" as const,
     path: "/plants?limit=20",
     headers: { Authorization: `Bearer ${secret}` },
     status: 401,
-    isRight: (body: string) => JSON.parse(body).error === 40101,
+    isExpected: (body: string) => JSON.parse(body).error === 40101,
   });
   const page = (path: string, length: number) => ({
     method: "GET" as const,
     path,
     headers,
     status: 200,
-    isRight: (body: string) => JSON.parse(body).length === length,
+    isExpected: (body: string) => JSON.parse(body).length === length,
   });
   return {
     create: {
@@ -79,13 +79,13 @@ export function exchanges(token: string, plants: number): Exchanges {
       headers: { ...headers, "Content-Type": "application/json" },
       body: `{"id":${ID},"name":"${name}","tag":"${tag}"}`,
       status: 200,
-      isRight: (body) => Bun.deepEquals(JSON.parse(body), { name, tag }),
+      isExpected: (body) => Bun.deepEquals(JSON.parse(body), { name, tag }),
     },
     list: page("/plants?limit=20", Math.min(plants, 20)),
     listAll: page("/plants", plants),
-    listAfter: { ...page(`/plants?limit=20&after=${ID}`, 20), isRight: (body) => JSON.parse(body).length <= 20 },
-    delete: { method: "DELETE", path: `/plants/${ID}`, headers, status: 204, isRight: (body) => body === "" },
-    unknownToken: refused(UNKNOWN_TOKEN),
-    malformedToken: refused(MALFORMED_TOKEN),
+    listAfter: { ...page(`/plants?limit=20&after=${ID}`, 20), isExpected: (body) => JSON.parse(body).length <= 20 },
+    delete: { method: "DELETE", path: `/plants/${ID}`, headers, status: 204, isExpected: (body) => body === "" },
+    unknownToken: unauthorized(UNKNOWN_TOKEN),
+    malformedToken: unauthorized(MALFORMED_TOKEN),
   };
 }

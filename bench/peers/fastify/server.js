@@ -1,5 +1,5 @@
-// The usual service written by hand: Fastify with a schema for every route, better-sqlite3, one commit a create.
-// Arguments: database, port. The environment has the first token.
+// A hand-written service: Fastify with a schema for every route, better-sqlite3, one commit per create.
+// Arguments: database, port. Environment: TOKEN, OWNER.
 import { createHash } from "node:crypto";
 import Database from "better-sqlite3";
 import Fastify from "fastify";
@@ -32,7 +32,7 @@ const plant = {
     tag: { type: "string", maxLength: 255 },
   },
 };
-const shown = { type: "object", properties: { name: { type: "string" }, tag: { type: "string" } } };
+const responsePlant = { type: "object", properties: { name: { type: "string" }, tag: { type: "string" } } };
 const error = { type: "object", properties: { error: { type: "integer" }, message: { type: "string" } } };
 
 const app = Fastify();
@@ -45,7 +45,7 @@ app.addHook("onRequest", async (request, reply) => {
 
 app.post(
   "/plants",
-  { schema: { body: { ...plant, required: ["id", "name"] }, response: { 200: shown, 400: error } } },
+  { schema: { body: { ...plant, required: ["id", "name"] }, response: { 200: responsePlant, 400: error } } },
   async ({ owner, body }, reply) => {
     const { changes } = insertPlant.run(owner, body.id, body.name, body.tag ?? null);
     if (changes === 0) return reply.code(400).send({ error: 40003, message: "id already in use" });
@@ -59,7 +59,7 @@ const query = {
 };
 app.get(
   "/plants",
-  { schema: { querystring: query, response: { 200: { type: "array", items: shown } } } },
+  { schema: { querystring: query, response: { 200: { type: "array", items: responsePlant } } } },
   async ({ owner, query: { after, limit } }) => selectPlants.all(owner, after, limit),
 );
 

@@ -1,4 +1,4 @@
-// PocketBase as its documentation extends it: the released module and nothing else.
+// PocketBase built from its released module, without extensions.
 package main
 
 import (
