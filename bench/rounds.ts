@@ -21,7 +21,7 @@ export interface ThroughputOptions extends Pick<Metric, "what" | "targets"> {
   readonly additional?: readonly SystemUnderTest[];
 }
 
-/** Something that is measured once per round. */
+/** A system that is measured once per round. */
 export interface SystemUnderTest {
   readonly name: string;
   readonly role: Role;
