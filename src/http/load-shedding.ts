@@ -6,7 +6,7 @@ const MAX_TICK_MS = 15;
 const OVERLOAD_GRACE_MS = 50;
 /** The grace period restarts after this long without a late tick; a single tick on time does not restart it. */
 const RECOVERY_MS = 50;
-/** Requests are shed only when a tick has more than this many: fewer slow requests delay only each other. */
+/** Requests are shed only when a tick has more authenticated ones than this: fewer slow requests delay only each other. */
 const MAX_PENDING = 128;
 /** A tick that handles this many requests before it is late sheds none, because shedding would save little. */
 const FAST_TICK_REQUESTS = 300;
@@ -21,8 +21,9 @@ export class LoadShedder {
   #requests = 0;
   /** Requests of this tick before it was found to be late. */
   #requestsOnTime: number | undefined;
-  /** Requests of the last timed tick. They identify an overload from the first requests of this tick on. */
-  #requestsInLastTick = 0;
+  #authenticated = 0;
+  /** Authenticated requests of the last timed tick. They identify an overload from the first requests of this tick on. */
+  #authenticatedInLastTick = 0;
   #timedSinceMs = 0;
   #lateSinceMs = Number.POSITIVE_INFINITY;
   #lateUntilMs = 0;
@@ -37,6 +38,11 @@ export class LoadShedder {
     setImmediate(() => this.#finish());
   }
 
+  /** Counts a request that was counted before as authenticated. */
+  countAuthenticated(): void {
+    this.#authenticated++;
+  }
+
   /** Whether the current tick has taken so long that responses should wait for the next one. */
   isTickLate(nowMs: number): boolean {
     if (this.#requests < TIMED_FROM_REQUEST || nowMs - this.#timedSinceMs <= MAX_TICK_MS) return false;
@@ -47,7 +53,7 @@ export class LoadShedder {
   /** Whether the server is overloaded, so that a new request should get a 503 at once. */
   shouldShed(nowMs: number): boolean {
     if (!this.isTickLate(nowMs) || nowMs - this.#lateSinceMs <= OVERLOAD_GRACE_MS) return false;
-    const pending = Math.max(this.#requests, this.#requestsInLastTick);
+    const pending = Math.max(this.#authenticated, this.#authenticatedInLastTick);
     return Number(this.#requestsOnTime) < FAST_TICK_REQUESTS && pending > MAX_PENDING;
   }
 
@@ -63,7 +69,8 @@ export class LoadShedder {
       this.#lateSinceMs = Math.min(this.#lateSinceMs, this.#timedSinceMs);
       this.#lateUntilMs = nowMs;
     }
-    this.#requestsInLastTick = this.#requests;
+    this.#authenticatedInLastTick = this.#authenticated;
+    this.#authenticated = 0;
     this.#requests = 0;
     this.#requestsOnTime = undefined;
     this.#end?.resolve();

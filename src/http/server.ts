@@ -1,7 +1,7 @@
 import { AppError, ERRORS, statusOf } from "../domain/error.ts";
 import type { Owner } from "../domain/plant.ts";
 import type { Scope } from "../domain/token.ts";
-import { Authorizer, type AuthorizerOptions, type AuthResult } from "./auth.ts";
+import { Authorizer, type AuthorizerOptions } from "./auth.ts";
 import { type Call, requestIdOf } from "./call.ts";
 import { commonHeaders, type HeaderFields, isPreflight, preflight } from "./common-headers.ts";
 import { errorResponse, HttpError, toPublicError } from "./errors.ts";
@@ -124,9 +124,10 @@ export class HttpServer {
       const route = this.#findRoute(call, methods);
       call.operation = route.operation;
       if (route.scope !== undefined) {
-        const authorizing = this.#authorize(call, route.scope);
+        const authorizing = this.#authorizer.authorize(request, route.scope, call.startedMs);
         const result = authorizing instanceof Promise ? await authorizing : authorizing;
         if (result instanceof AppError) error = result;
+        else if (this.#isOverloaded(call)) error = OVERLOADED;
         else call.grant(result.owner, route.scope);
       }
       if (error === undefined) {
@@ -155,11 +156,14 @@ export class HttpServer {
     throw new HttpError("method_not_allowed", `method not allowed: use ${allowed}`, { Allow: allowed });
   }
 
-  /** Authorizes or sheds a request. Public routes skip this check, so health probes succeed under load. */
-  #authorize({ request, startedMs }: ActiveCall, scope: Scope): AuthResult | Promise<AuthResult> {
+  /**
+   * Whether to shed an authenticated request. Only these are shed and count: a flood of other requests, which cost as much
+   * to refuse as to answer, sheds none, and health probes succeed under load.
+   */
+  #isOverloaded({ startedMs }: ActiveCall): boolean {
+    this.#loadShedder.countAuthenticated();
     const { maxRequests = MAX_REQUESTS } = this.#options;
-    const isOverloaded = this.#requestsInProgress >= maxRequests || this.#loadShedder.shouldShed(startedMs);
-    return isOverloaded ? OVERLOADED : this.#authorizer.authorize(request, scope, startedMs);
+    return this.#requestsInProgress >= maxRequests || this.#loadShedder.shouldShed(startedMs);
   }
 }
 

@@ -2,6 +2,7 @@ import { afterEach, describe, expect, it, mock, spyOn } from "bun:test";
 import { connect } from "node:net";
 import { NAME_MAX_LENGTH } from "../../src/domain/plant.ts";
 import { LoadShedder } from "../../src/http/load-shedding.ts";
+import type { ResponseEvent } from "../../src/http/server.ts";
 import { track } from "../support/program.ts";
 import { newOwner, plantAll, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
@@ -20,7 +21,10 @@ function startShedder() {
     isTickLate: () => shedder.isTickLate(nowMs),
     shouldShed: () => shedder.shouldShed(nowMs),
     count(requests: number) {
-      for (let n = 0; n < requests; n++) shedder.count(nowMs);
+      for (let n = 0; n < requests; n++) {
+        shedder.count(nowMs);
+        shedder.countAuthenticated();
+      }
     },
     advance(ms: number) {
       nowMs += ms;
@@ -197,6 +201,57 @@ describe("a long list with a stalled client", () => {
   });
 });
 
+describe("a server whose ticks are late", () => {
+  const isShed = ({ error }: ResponseEvent) => error?.code === "unavailable";
+
+  /** A service whose clock makes every tick with more than 30 requests late, and clients that fill its ticks. */
+  async function startSlowService(path: string, clientToken?: string) {
+    const service = await startService();
+    const token = await service.token();
+    let nowMs = 0;
+    spyOn(performance, "now").mockImplementation(() => {
+      nowMs += 0.5;
+      return nowMs;
+    });
+    const clients = startClients(service.url, 500, path, clientToken ?? token);
+    return {
+      service,
+      token,
+      /** Blocks the event loop for a moment, so that the requests of all clients arrive before its next tick. */
+      untilResponded: (hasResponded: () => boolean) =>
+        until(() => {
+          Bun.sleepSync(20);
+          return hasResponded();
+        }),
+      async stop() {
+        clients.kill();
+        await clients.exited;
+        await service.stop();
+      },
+    };
+  }
+
+  it("sheds authenticated requests while many are pending", async () => {
+    const { service, untilResponded, stop } = await startSlowService("/plants");
+    await untilResponded(() => service.responses.some(isShed));
+    await stop();
+  });
+
+  it.each(["/livez", "/nope", "/plants"])(
+    "sheds no authenticated request because of a flood of %s without a valid token",
+    async (path) => {
+      const { service, token, untilResponded, stop } = await startSlowService(path, "plt_invalid");
+      for (let n = 0; n < 50; n++) {
+        const before = service.responses.length;
+        const list = fetch(`${service.url}/plants`, { headers: { Authorization: `Bearer ${token}` } });
+        await untilResponded(() => service.responses.length >= before + 500);
+        expect((await list).status).toBe(200);
+      }
+      await stop();
+    },
+  );
+});
+
 describe("a server with 1,500 busy connections", () => {
   const CONNECTIONS = 1_500;
 
@@ -205,9 +260,7 @@ describe("a server with 1,500 busy connections", () => {
     // With this clock, every tick with more than 40 requests is late.
     let nowMs = 0;
     spyOn(performance, "now").mockImplementation(() => nowMs++);
-    const clients = track(
-      Bun.spawn([process.execPath, "-e", HAMMER, service.url, String(CONNECTIONS)], { stdout: "pipe" }),
-    );
+    const clients = startClients(service.url, CONNECTIONS, "/livez");
     const responsesByTick: number[] = [];
     let sent = 0;
     while (service.responses.length < 40_000) {
@@ -220,11 +273,16 @@ describe("a server with 1,500 busy connections", () => {
     await service.stop();
     expect(Math.max(...responsesByTick)).toBeLessThan(2 * CONNECTIONS);
   }, 60_000);
+});
 
-  /** A client program: sends the next request on each connection as soon as the last response arrives. */
-  const HAMMER = `
-    const [url, count] = process.argv.slice(1);
-    const request = "GET /livez HTTP/1.1\\r\\nHost: x\\r\\n\\r\\n";
+/** Starts a program with so many connections, which repeat a request. */
+const startClients = (url: string, count: number, path: string, token = "none") =>
+  track(Bun.spawn([process.execPath, "-e", HAMMER, url, String(count), path, token], { stdout: "pipe" }));
+
+/** A client program: sends the next request on each connection as soon as the last response arrives. */
+const HAMMER = `
+    const [url, count, path, token] = process.argv.slice(1);
+    const request = \`GET \${path} HTTP/1.1\\r\\nHost: x\\r\\nAuthorization: Bearer \${token}\\r\\n\\r\\n\`;
     for (let n = 0; n < Number(count); n++) {
       Bun.connect({
         hostname: "127.0.0.1",
@@ -232,4 +290,3 @@ describe("a server with 1,500 busy connections", () => {
         socket: { open: (socket) => socket.write(request), data: (socket) => socket.write(request), error() {} },
       }).catch(() => {});
     }`;
-});
