@@ -197,7 +197,7 @@ describe("a log that a killed server left behind", () => {
       const { exitCode, stdout, stderr } = await run(["serve", "--database", `sqlite:${path}`, "--port", "0"]);
       expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
       expect(stderr).toMatch(
-        /^plantstore: the database .* is gone, only its log .* is there: .*plantstore restore.*\n$/,
+        /^plantstore: the database .* is missing, but .*-wal shows that it was in use: .*plantstore restore.*\n$/,
       );
       writeFileSync(path, bytes);
       expect(await (await start(path)).ids()).toEqual([1]);

@@ -7,6 +7,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from "node:fs";
@@ -92,6 +93,14 @@ describe("a file of an open database", () => {
       (path) => rmSync(`${path}-wal`),
       `WAL file .*/plants.db-wal ${GONE}: .*written back: start again`,
     ],
+    [
+      "a database that is moved and linked to its former name",
+      (path) => {
+        renameSync(path, `${path}.away`);
+        symlinkSync(`${path}.away`, path);
+      },
+      `database file .*/plants.db ${REPLACED}`,
+    ],
     ["a replaced WAL", (path) => replaceFile(`${path}-wal`), `WAL file .*-wal ${REPLACED}: .*plantstore check`],
     ["an emptied WAL", (path) => truncateSync(`${path}-wal`), "WAL file .*-wal was truncated to 0 bytes .*restore"],
     ["a shortened WAL", (path) => truncateSync(`${path}-wal`, 5_000), "WAL file .*-wal was truncated to 5000 bytes "],
@@ -150,13 +159,37 @@ describe("a file of an open database", () => {
     expect(readdirSync(dirname(path))).toEqual(expect.arrayContaining([expect.stringMatching(/-wal\.replaced-/)]));
   });
 
-  it("loses no acknowledged write when the WAL is deleted", async () => {
+  it.each([
+    ["the WAL is", ["-wal"]],
+    ["the WAL and its index are", ["-wal", "-shm"]],
+    ["all files beside the database are", ["-wal", "-shm", ".server-lock"]],
+  ])("loses no acknowledged write when %s deleted", async (_, suffixes) => {
     const path = newPath();
     const { program, token } = await start(path);
-    rmSync(`${path}-wal`);
+    for (const suffix of suffixes) rmSync(path + suffix);
     await program.process.exited;
     expect(await idsIn(path, token)).toEqual(NINE);
     expect(readdirSync(dirname(path)).sort()).toEqual(["plants.db", "plants.db.server-lock"]);
+  });
+
+  it("loses no acknowledged write when the WAL is deleted while the database is elsewhere", async () => {
+    const path = newPath();
+    const { program, token } = await start(path);
+    renameSync(path, `${path}.away`);
+    rmSync(`${path}-wal`);
+    await program.process.exited;
+    renameSync(`${path}.away`, path);
+    expect(await idsIn(path, token)).toEqual(NINE);
+  });
+
+  it("is not created again in place of one that was deleted while it was in use", async () => {
+    const path = newPath();
+    const { program } = await start(path);
+    program.process.kill("SIGKILL");
+    await program.process.exited;
+    for (const suffix of ["", "-wal"]) rmSync(path + suffix);
+    const { exitCode, stderr } = await run(["serve", "--database", `sqlite:${path}`, "--port", "0"]);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`${path} is missing, but ${path}-shm`)]);
   });
 
   it("leaves both databases sound when one replaces the other", async () => {
@@ -168,7 +201,7 @@ describe("a file of an open database", () => {
     const check = () => run(["check", "--database", `sqlite:${path}`]);
     expect(await check()).toMatchObject({
       exitCode: 0,
-      stdout: expect.stringContaining("0 plants of 0 owners, 1 token:"),
+      stdout: expect.stringContaining("0 plants of 0 owners, 1 token"),
     });
     const wal = readdirSync(dirname(path)).find((name) => name.includes("-wal.replaced-")) as string;
     renameSync(`${path}.away`, path);

@@ -1,5 +1,5 @@
 import type { Database, Statement } from "bun:sqlite";
-import { closeSync, existsSync, openSync, statSync } from "node:fs";
+import { closeSync, existsSync, lstatSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { pragma } from "./connection.ts";
 import { RESTORE_COMMAND } from "./failures.ts";
@@ -19,7 +19,16 @@ export interface OpenFile {
 }
 
 /** A file of an open database was moved, deleted, replaced or truncated: the database must not be used any more. */
-export class FileLoss extends Error {}
+export class FileLoss extends Error {
+  readonly event: string;
+  readonly remedy: string;
+
+  constructor(event: string, remedy: string) {
+    super(`${event}: ${remedy}`);
+    this.event = event;
+    this.remedy = remedy;
+  }
+}
 
 const IN_WAL: ReadonlySet<FileRole> = new Set(["shared-memory", "WAL"]);
 const WAL_HEADER_BYTES = 32;
@@ -88,12 +97,12 @@ export class OpenFiles {
 
   /** @throws FileLoss with the file, what happened to it and the remedy, when one is missing, replaced or truncated */
   check(): void {
-    this.#files = this.#files.map((file) => this.#check(file));
+    this.#checkFiles(() => true);
   }
 
   /** Checks only the WAL and its index. @throws FileLoss */
   checkWal(): void {
-    this.#files = this.#files.map((file) => (IN_WAL.has(file.role) ? this.#check(file) : file));
+    this.#checkFiles(({ role }) => IN_WAL.has(role));
   }
 
   /** Closes the descriptor of the WAL. */
@@ -101,15 +110,32 @@ export class OpenFiles {
     closeSync(this.#walDescriptor);
   }
 
+  #checkFiles(isDue: (file: OpenFile) => boolean): void {
+    try {
+      this.#files = this.#files.map((file) => (isDue(file) ? this.#check(file) : file));
+    } catch (error) {
+      // Whichever file was lost first: a deleted WAL is readable as long as this process runs only.
+      if (error instanceof FileLoss && this.#isWalDeleted() && rewriteWal(this.#wal.path, this.#walDescriptor)) {
+        const remedy = error.remedy === REMEDIES.WAL ? "start again" : error.remedy;
+        throw new FileLoss(error.event, `the content of the deleted WAL was written back: ${remedy}`);
+      }
+      throw error;
+    }
+  }
+
+  /** Whether the path of the WAL is free, and does not belong to another database that replaced this one. */
+  #isWalDeleted(): boolean {
+    const { path, id } = this.#files.find(({ role }) => role === "database") as OpenFile;
+    const database = find("database", path);
+    return find("WAL", this.#wal.path) === undefined && (database === undefined || database.id === id);
+  }
+
   #check(file: OpenFile): OpenFile {
     const { role, path } = file;
     const remedy = REMEDIES[role];
     const leastBytes = role === "WAL" ? this.#leastWalBytes() : file.bytes;
     const found = find(role, path);
-    if (found === undefined) {
-      const isRewritten = role === "WAL" && rewriteWal(path, this.#walDescriptor);
-      throw lossOf(file, "was moved or deleted", isRewritten ? "its content was written back: start again" : remedy);
-    }
+    if (found === undefined) throw lossOf(file, "was moved or deleted", remedy);
     if (found.id !== file.id) {
       const aside = role === "database" ? this.#setWalAside() : undefined;
       const kept = aside === undefined ? "" : `; to use the new file, start again: the original's WAL is now ${aside}`;
@@ -144,19 +170,21 @@ export class OpenFiles {
 
 function find(role: FileRole, path: string): OpenFile | undefined {
   try {
-    const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
+    // Not following links: the WAL of a file that is reached through a new link would have another name.
+    const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
     return stats && { role, path, id: `${stats.dev}:${stats.ino}`, bytes: Number(stats.size) };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return undefined;
-    throw new FileLoss(`the ${role} file ${path} cannot be checked any more: ${(error as Error).message}`);
+    throw new FileLoss(`the ${role} file ${path} cannot be checked any more`, (error as Error).message);
   }
 }
 
 function lossOf({ role, path }: Pick<OpenFile, "role" | "path">, event: string, remedy: string): FileLoss {
   const folder = dirname(path);
-  return new FileLoss(
-    existsSync(folder)
-      ? `the ${role} file ${path} ${event} while it was in use: ${remedy}`
-      : `the folder ${folder} of the database was moved or deleted while it was in use: move it back, or restore a backup: ${RESTORE_COMMAND}`,
-  );
+  return existsSync(folder)
+    ? new FileLoss(`the ${role} file ${path} ${event} while it was in use`, remedy)
+    : new FileLoss(
+        `the folder ${folder} of the database was moved or deleted while it was in use`,
+        `move it back, or restore a backup: ${RESTORE_COMMAND}`,
+      );
 }

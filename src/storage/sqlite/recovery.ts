@@ -10,12 +10,15 @@ const MIN_PAGE_BYTES = 512;
 export const walBytes = (path: string): number => bytesOf(`${path}-wal`);
 
 /**
- * Refuses a WAL without its database. SQLite would create a new database and discard the WAL.
- * @throws Error when the database file is missing or empty and its WAL is not
+ * Refuses a WAL, or its index, without the database. SQLite would create a new database and discard them; they remain when a
+ * server was killed or ended because its files were deleted.
+ * @throws Error when the database file is missing or empty, and one of them is not
  */
 export function refuseWalWithoutDatabase(path: string): void {
-  if (bytesOf(path) >= MIN_PAGE_BYTES || walBytes(path) === 0) return;
-  throw new Error(`the database ${path} is gone, only its log ${path}-wal is there: bring it back; ${DAMAGE_REMEDY}`);
+  const left = [`${path}-wal`, `${path}-shm`].find((file) => bytesOf(file) > 0);
+  if (left === undefined || bytesOf(path) >= MIN_PAGE_BYTES) return;
+  const remedy = `move it back, or delete ${left} to start with an empty database; ${DAMAGE_REMEDY}`;
+  throw new Error(`the database ${path} is missing, but ${left} shows that it was in use: ${remedy}`);
 }
 
 /**
