@@ -31,7 +31,9 @@ export interface IssuerOptions {
 interface CacheEntry {
   readonly access: Access;
   /** In epoch milliseconds. */
-  readonly untilMs: number;
+  readonly expiresAtMs: number;
+  /** Time of `performance.now()`. */
+  readonly cachedAtMs: number;
 }
 
 /** Authenticates tokens of an identity provider (JWT, RFC 7519), which name the owner and the scopes. */
@@ -40,6 +42,7 @@ export class Issuer {
   readonly #keys: KeySet;
   readonly #cache = new Map<string, CacheEntry>();
   #characters = 0;
+  #latestMs = 0;
 
   constructor(options: IssuerOptions) {
     this.#options = options;
@@ -53,7 +56,8 @@ export class Issuer {
    */
   authenticate(token: string): Access | undefined | Promise<Access | undefined> {
     const cached = this.#cache.get(token);
-    if (cached !== undefined && Date.now() < cached.untilMs) return cached.access;
+    const isFresh = cached !== undefined && performance.now() - cached.cachedAtMs < CACHE_MS;
+    if (isFresh && this.#now() < cached.expiresAtMs) return cached.access;
     return token.length <= MAX_LENGTH && isCompactJws(token) ? this.#authenticate(token) : undefined;
   }
 
@@ -74,6 +78,7 @@ export class Issuer {
         audience,
         requiredClaims: ["exp"],
         clockTolerance: CLOCK_TOLERANCE_SECONDS,
+        currentDate: new Date(this.#now()),
       });
       return payload;
     } catch (error) {
@@ -100,7 +105,13 @@ export class Issuer {
       this.#cache.clear();
       this.#characters = token.length;
     }
-    this.#cache.set(token, { access, untilMs: Math.min(expiresAtMs, Date.now() + CACHE_MS) });
+    this.#cache.set(token, { access, expiresAtMs, cachedAtMs: performance.now() });
+  }
+
+  /** The epoch time in milliseconds, never earlier than before: a clock that is set back revives no expired token. */
+  #now(): number {
+    this.#latestMs = Math.max(this.#latestMs, Date.now());
+    return this.#latestMs;
   }
 }
 

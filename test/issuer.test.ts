@@ -291,9 +291,32 @@ describe("a verified token", () => {
     expect(verify).toHaveBeenCalledTimes(count);
     setSystemTime(new Date(startMs + 31_000));
     expect(await issuer.authenticate(short)).toBeUndefined();
-    setSystemTime(new Date(startMs + 61_000));
+    clock.advance(61_000);
     expect(await issuer.authenticate(long)).toBeDefined();
     expect(verify).toHaveBeenCalledTimes(count + 2);
+  });
+
+  it("stays expired when the clock is set back, cached or not", async () => {
+    const issuer = provider.trustedBy();
+    const [seen, unseen] = [await provider.token({ exp: inSeconds(60) }), await provider.token({ exp: inSeconds(61) })];
+    expect(await issuer.authenticate(seen)).toBeDefined();
+    const startMs = Date.now();
+    setSystemTime(new Date(startMs + 3_600_000));
+    expect(await issuer.authenticate(seen)).toBeUndefined();
+    setSystemTime(new Date(startMs));
+    for (const token of [seen, unseen]) expect(await issuer.authenticate(token)).toBeUndefined();
+  });
+
+  it("is verified again after a minute when the clock is set back", async () => {
+    const issuer = provider.trustedBy();
+    const verify = spyOn(crypto.subtle, "verify");
+    const token = await provider.token();
+    await issuer.authenticate(token);
+    const count = verify.mock.calls.length;
+    setSystemTime(new Date(Date.now() - 86_400_000));
+    clock.advance(61_000);
+    expect(await issuer.authenticate(token)).toBeDefined();
+    expect(verify).toHaveBeenCalledTimes(count + 1);
   });
 
   it("is evicted and verified again when the cache exceeds its limit", async () => {
