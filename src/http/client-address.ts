@@ -13,12 +13,16 @@ export function clientAddress(request: Request, peer: string, proxies: BlockList
   const forwarded = request.headers.get("x-forwarded-for")?.split(",").slice(-MAX_FORWARDED) ?? [];
   let address = peer;
   while (isTrusted(address, proxies)) {
-    const before = forwarded.pop()?.trim();
-    if (before === undefined || isIP(before) === 0) break;
+    const before = withoutPort(forwarded.pop()?.trim() ?? "");
+    if (isIP(before) === 0) break;
     address = before;
   }
   return address;
 }
+
+/** Some gateways append the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+const withoutPort = (entry: string): string =>
+  /^(?:\[(.*)\]|([^:]*))(?::\d+)?$/.exec(entry)?.slice(1).find(Boolean) ?? entry;
 
 /** Returns the key for rate limits: the IPv4 address, or the /64 prefix of an IPv6 address (RFC 4291, 2.5.4). */
 export function networkOf(address: string): string {

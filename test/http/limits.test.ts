@@ -97,11 +97,19 @@ describe("the limit on invalid tokens per address", () => {
     const errorFor = async (forwardedFor: string) =>
       (await api.send("GET", "/plants", { token: "x", headers: { "X-Forwarded-For": forwardedFor } })).error;
     expect(await errorFor("192.0.2.1")).toBe(40101);
-    for (const same of ["192.0.2.1", "192.0.2.99, 192.0.2.1", "10.9.9.9,192.0.2.1,10.1.2.3", "x, 192.0.2.1"])
+    const withPorts = ["192.0.2.1:4711", "192.0.2.1:1,10.1.2.3:2"];
+    for (const same of [
+      "192.0.2.1",
+      "192.0.2.99, 192.0.2.1",
+      "10.9.9.9,192.0.2.1,10.1.2.3",
+      "x, 192.0.2.1",
+      ...withPorts,
+    ])
       expect([same, await errorFor(same)]).toEqual([same, 42900]);
     for (const other of ["192.0.2.2", "192.0.2.1, 192.0.2.3", "2001:db8::1", "x", "10.1.2.3", "192.0.2.1, x, 10.0.0.1"])
       expect([other, await errorFor(other)]).toEqual([other, 40101]);
-    expect(await errorFor("2001:db8::ffff:1")).toBe(42900);
+    for (const same of ["2001:db8::ffff:1", "[2001:db8::2]", "[2001:db8::3]:443"])
+      expect([same, await errorFor(same)]).toEqual([same, 42900]);
     expect(await errorFor("2001:db8:0:1::1")).toBe(40101);
   });
 });
