@@ -235,6 +235,8 @@ describe("a certificate that cannot be used", () => {
     ["its key is none", good.cert, none.key, "PEM"],
     ["it is not there", `${good.cert}.old`, good.key, "no such file"],
     ["its key is not there", good.cert, `${good.key}.old`, "no such file"],
+    ["it is a device", "/dev/zero", good.key, "/dev/zero is not a regular file"],
+    ["its key is a folder", good.cert, "/tmp", "/tmp is not a regular file"],
   ])("stops the start in one line when %s", async (_what, cert, key, reason) => {
     const { exitCode, stdout, stderr } = await run(["serve", "--tls-cert", cert, "--tls-key", key]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
@@ -258,7 +260,7 @@ describe("a certificate that cannot be used", () => {
       writeFileSync(files.key, key);
       for (let n = 0; n < 3; n++) tick();
     }
-    const faults = ["NO_START_LINE", "KEY_VALUES_MISMATCH", "NO_START_LINE", "NO_START_LINE"];
+    const faults = ["no PEM block", "KEY_VALUES_MISMATCH", "no PEM block", "no PEM block"];
     expect(heard.map((each) => faults.find((fault) => each.includes(fault)) ?? each)).toEqual(faults);
     writeFileSync(files.cert, second.cert);
     writeFileSync(files.key, second.key);

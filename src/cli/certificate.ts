@@ -1,10 +1,12 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import { type Config, UsageError } from "../config.ts";
 import type { Certificate } from "../http/listener.ts";
 
 /** How often the files are read again: a link that is switched, as Kubernetes does it, tells no watcher. */
 const READ_EVERY_MS = 2_000;
+/** Maximum size of a certificate chain or key. */
+const MAX_PEM_BYTES = 1024 * 1024;
 
 /** Receives the outcome of reading the files again. */
 interface Watcher {
@@ -71,7 +73,7 @@ export class CertificateFiles {
   /** What the files hold: `known`, when they hold the same. */
   #read(known?: Certificate): Certificate {
     try {
-      const certificate = { cert: readFileSync(this.#certPath, "utf8"), key: readFileSync(this.#keyPath, "utf8") };
+      const certificate = { cert: readPem(this.#certPath), key: readPem(this.#keyPath) };
       if (certificate.cert === known?.cert && certificate.key === known.key) return known;
       createSecureContext(certificate);
       return certificate;
@@ -80,4 +82,14 @@ export class CertificateFiles {
       throw new Error(`cannot use ${files}: ${(error as Error).message}`);
     }
   }
+}
+
+/** Reads a PEM file. Reading a pipe or a device could block the event loop or never end. */
+function readPem(path: string): string {
+  const stats = statSync(path);
+  if (!stats.isFile()) throw new Error(`${path} is not a regular file`);
+  if (stats.size > MAX_PEM_BYTES) throw new Error(`${path} is larger than ${MAX_PEM_BYTES} bytes`);
+  const text = readFileSync(path, "utf8");
+  if (!text.includes("-----BEGIN ")) throw new Error(`${path} has no PEM block`);
+  return text;
 }
