@@ -25,12 +25,21 @@ export function limitSendQueues(): void {
   const libc = platform?.libraries.map(open).find((library) => library !== undefined);
   if (platform === undefined || libc === undefined) return;
   const { level, isListening, limit } = platform;
-  for (const descriptor of readdirSync("/dev/fd").map(Number)) {
+  for (const descriptor of openDescriptors()) {
     const value = new Int32Array([0]);
     const length = new Uint32Array([value.byteLength]);
     const isSocket = libc.getsockopt(descriptor, level, isListening, value, length) === 0;
     if (!isSocket || value[0] === 0) continue;
     libc.setsockopt(descriptor, IPPROTO_TCP, limit, new Int32Array([MAX_UNSENT_BYTES]), value.byteLength);
+  }
+}
+
+function openDescriptors(): number[] {
+  try {
+    return readdirSync("/dev/fd").map(Number);
+  } catch {
+    // Listing them takes a descriptor, and there may be none left.
+    return [];
   }
 }
 
