@@ -8,8 +8,9 @@ import {
   Registry,
 } from "prom-client";
 import packageJson from "../package.json" with { type: "json" };
+import type { ResponseEvent } from "./http/active-call.ts";
 import type { SendBudget } from "./http/send-budget.ts";
-import type { HttpServer, ResponseEvent } from "./http/server.ts";
+import type { HttpServer } from "./http/server.ts";
 import type { Commit, Storage } from "./storage/storage.ts";
 
 const DURATION = "plantstore_http_request_duration_seconds";

@@ -17,7 +17,7 @@ import {
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import packageJson from "../package.json" with { type: "json" };
-import type { ResponseEvent } from "./http/server.ts";
+import type { ResponseEvent } from "./http/active-call.ts";
 import { redact } from "./log.ts";
 
 /** Timeout for exporting a batch, including retries. */

@@ -1,9 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { App } from "../app.ts";
+import type { ResponseEvent } from "../http/active-call.ts";
 import type { Authenticator } from "../http/auth.ts";
 import { routes } from "../http/routes.ts";
 import { SendBudget } from "../http/send-budget.ts";
-import { HttpServer, type ResponseEvent } from "../http/server.ts";
+import { HttpServer } from "../http/server.ts";
 import { type Log, limitFailureLog, redact, withoutSecrets } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import type { Storage } from "../storage/storage.ts";

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it, mock, spyOn } from "bun:test";
 import { connect } from "node:net";
 import { NAME_MAX_LENGTH } from "../../src/domain/plant.ts";
+import type { ResponseEvent } from "../../src/http/active-call.ts";
 import { LoadShedder } from "../../src/http/load-shedding.ts";
-import type { ResponseEvent } from "../../src/http/server.ts";
 import { track } from "../support/program.ts";
 import { newOwner, plantAll, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
