@@ -3,7 +3,7 @@ import { createSecureContext } from "node:tls";
 import { type Config, UsageError } from "../config.ts";
 import type { Certificate } from "../http/listener.ts";
 
-/** How often the files are read again: a link that is switched, as Kubernetes does it, tells no watcher. */
+/** Polling interval: file watchers miss a symbolic link that is switched, as Kubernetes does. */
 const READ_EVERY_MS = 2_000;
 /** Maximum size of a certificate chain or key. */
 const MAX_PEM_BYTES = 1024 * 1024;
@@ -16,7 +16,7 @@ interface Watcher {
   onFault(error: Error): void;
 }
 
-/** The files that hold the server's certificate and its private key. */
+/** The files with the server's certificate chain and private key. */
 export class CertificateFiles {
   readonly #certPath: string;
   readonly #keyPath: string;
@@ -25,8 +25,8 @@ export class CertificateFiles {
   #fault = "";
 
   /**
-   * The files that the settings name; `undefined` when they name none.
-   * @throws UsageError when they name one of the two; Error when the files hold no certificate with its key
+   * Opens the files of the settings; returns `undefined` when there are none.
+   * @throws UsageError when only one is set; Error when they are not a certificate and its key
    */
   static open({ tlsCert, tlsKey }: Config<"tlsCert" | "tlsKey">): CertificateFiles | undefined {
     if (tlsCert === "off" && tlsKey === "off") return undefined;
@@ -40,7 +40,7 @@ export class CertificateFiles {
     this.#current = this.#read();
   }
 
-  /** What they held when they were last read and could be used. */
+  /** The latest certificate that could be used. */
   get current(): Certificate {
     return this.#current;
   }
@@ -70,7 +70,7 @@ export class CertificateFiles {
     }
   }
 
-  /** What the files hold: `known`, when they hold the same. */
+  /** Reads the files; returns `known` when they have not changed. */
   #read(known?: Certificate): Certificate {
     try {
       const certificate = { cert: readPem(this.#certPath), key: readPem(this.#keyPath) };

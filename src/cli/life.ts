@@ -3,27 +3,27 @@ import type { Config } from "../config.ts";
 import type { Log } from "../log.ts";
 import { linkTo } from "./token.ts";
 
-/** What a stop may take beyond its settings before the process ends all the same: time for a slow disk. */
+/** Time beyond the settings before a shutdown is forced, for a slow disk. */
 const STOP_GRACE_MS = 5_000;
 
-/** What is told of a server that takes requests; `secret` is the first token, if it was made just now. */
+/** The URL of a server that is ready, and the first token if it was just created. */
 export interface Announcement {
   readonly url: string;
   readonly secret?: string | undefined;
 }
 
-/** Prints that the server is ready and, on the first start, the token, so that the first request needs no second command. */
+/** Prints the URL of the server and, on the first start, the token with a sign-in link and a `curl` command. */
 export function announce({ url, secret }: Announcement): void {
   console.log(`Plant Store is ready at ${url}${secret === undefined ? "" : introduce(secret, url)}`);
 }
 
 const introduce = (secret: string, url: string): string => `
 
-This token is for the owner "default". It is shown only now; make others with "token create".
+This token is for the owner "default". It is shown only once; create others with "token create".
 
   ${secret}
 
-Open this link to see and add plants, or use curl:
+Open this link to use the web page, or use curl:
 
   ${linkTo(url, secret)}
 
@@ -55,21 +55,20 @@ export function onReload(reload: () => void): void {
   if (!HAS_TERMINAL) process.on("SIGHUP", reload);
 }
 
-/** What starts this program again, before its arguments. */
+/** The command line of this program, without arguments. */
 export const thisProgram = (): string[] =>
   Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main];
 
-/** From the beginning of a stop: ends the process when the stop takes longer than its settings allow. */
-export function endInTime({ drain, stopTimeout }: Config<"drain" | "stopTimeout">): void {
+/** Forces the exit when a shutdown takes longer than its settings allow. */
+export function forceExitAfterTimeout({ drain, stopTimeout }: Config<"drain" | "stopTimeout">): void {
   setTimeout(() => process.exit(1), drain + stopTimeout + STOP_GRACE_MS).unref();
 }
 
 /**
- * A fault that nothing caught leaves the process in an unknown state: it ends, for its supervisor to start it anew.
- * It ends as `kill -9` would end it, because Bun closes databases when a process exits, and closing writes their logs
- * back: no work for a process whose disk may have lost writes.
+ * Ends the process with SIGKILL after an uncaught error, which leaves it in an unknown state. A normal exit would close the
+ * databases, which is a checkpoint, and the disk may have lost writes.
  */
-export function endOnFault(log: Log): void {
+export function endOnUncaughtError(log: Log): void {
   for (const event of ["uncaughtException", "unhandledRejection"] as const) {
     process.on(event, (err: unknown) => {
       log.events.fatal({ err }, event);

@@ -14,7 +14,7 @@ import type { CertificateFiles } from "./certificate.ts";
 import type { ServeConfig } from "./serve.ts";
 import type { Supervisor } from "./worker.ts";
 
-/** What the listeners of a server work with. */
+/** Options of {@link listen}. */
 interface ListenOptions {
   readonly config: ServeConfig;
   readonly storage: Storage;
@@ -34,7 +34,7 @@ export interface Listeners {
 }
 
 /**
- * Starts the listeners. A worker has one: its supervisor shows the figures of all.
+ * Starts the listeners. A worker has no admin listener: its supervisor exports the metrics of all workers.
  * @throws Error when an address cannot be listened on
  */
 export function listen(options: ListenOptions): Listeners {
@@ -42,7 +42,7 @@ export function listen(options: ListenOptions): Listeners {
   let isDraining = false;
   const readiness = { isDraining: () => isDraining, ping: () => storage.ping() };
   const mayLogFailure = limitFailureLog(log.requests);
-  supervisor?.onAskedForFigures(() => metrics.snapshot());
+  supervisor?.onMetricsRequest(() => metrics.snapshot());
   const budget = new SendBudget(config.sendBuffer, () => main.pendingRequests);
   const main = new HttpServer({
     host: config.host,

@@ -10,7 +10,7 @@ import { Tokens } from "../tokens.ts";
 import { CertificateFiles } from "./certificate.ts";
 import { command } from "./command.ts";
 import { openIssuer, withIssuer } from "./issuer.ts";
-import { announce, endInTime, endOnFault, onReload, stopSignal } from "./life.ts";
+import { announce, endOnUncaughtError, forceExitAfterTimeout, onReload, stopSignal } from "./life.ts";
 import { listen } from "./listen.ts";
 import { requireSqlite } from "./maintenance.ts";
 import { ScheduledBackups } from "./scheduled-backups.ts";
@@ -39,8 +39,8 @@ const SERVE_SETTINGS = [
 /** The settings of `serve`. */
 export type ServeConfig = Config<(typeof SERVE_SETTINGS)[number]>;
 
-/** How often the last uses of tokens are written down. */
-const NOTE_USES_EVERY_MS = 10_000;
+/** Interval at which the last uses of tokens are stored. */
+const STORE_USES_EVERY_MS = 10_000;
 
 /** `plantstore serve` */
 export const serveCommand = () =>
@@ -63,7 +63,7 @@ async function work(config: ServeConfig, number: number): Promise<void> {
 
 async function serve(config: ServeConfig, supervisor?: Supervisor): Promise<void> {
   const log = openLog(supervisor?.worker);
-  endOnFault(log);
+  endOnUncaughtError(log);
   const certificate = CertificateFiles.open(config);
   onReload(() => {
     log.events.info({ signal: "SIGHUP" }, "reloading");
@@ -85,18 +85,19 @@ async function serve(config: ServeConfig, supervisor?: Supervisor): Promise<void
   const authenticator = withIssuer(tokens, issuer);
   const server = listen({ config, storage, authenticator, log, metrics, tracing, certificate, supervisor });
   const backups = new ScheduledBackups(config, log.events, metrics);
-  const noteUses = () => tokens.storeLastUses().catch((err) => log.events.warn({ err }, "uses of tokens not noted"));
-  const noting = setInterval(noteUses, NOTE_USES_EVERY_MS);
+  const storeUses = () =>
+    tokens.storeLastUses().catch((err) => log.events.warn({ err }, "cannot store the last uses of tokens"));
+  const noting = setInterval(storeUses, STORE_USES_EVERY_MS);
   const secret = await tokens.createFirst({ owner: "default", scopes: SCOPES, label: "first token" });
   (supervisor?.announce ?? announce)({ url: server.url, secret });
   backups.start();
 
   log.events.info({ signal: await stopping }, "stopping");
-  endInTime(config);
+  forceExitAfterTimeout(config);
   await Promise.all([server.stop(), backups.stop()]);
   const traced = tracing?.close();
   clearInterval(noting);
-  await noteUses();
+  await storeUses();
   await storage.close();
   await traced;
   log.events.info("stopped");

@@ -3,20 +3,20 @@ import { forwardLines } from "../log.ts";
 import type { MetricsSnapshot } from "../metrics.ts";
 import { type Announcement, thisProgram } from "./life.ts";
 
-/** How long a supervisor waits for the figures of a worker. */
-const FIGURES_TIMEOUT_MS = 1_000;
+/** Timeout of a supervisor's request for the metrics of a worker. */
+const METRICS_TIMEOUT_MS = 1_000;
 
-/** What a worker tells its supervisor: that it takes requests, why it cannot, or its figures when it is asked. */
+/** A message from a worker: that it is ready, why it failed to start, or its metrics in reply to a request. */
 interface WorkerMessage {
   readonly ready?: Announcement;
   readonly failure?: string;
-  readonly figures?: MetricsSnapshot;
+  readonly metrics?: MetricsSnapshot;
 }
 
-/** The one thing that a supervisor asks. */
-const ASK_FOR_FIGURES = "figures";
+/** The only message from a supervisor. */
+const METRICS_REQUEST = "metrics";
 
-/** A worker's end of the line to its supervisor. */
+/** The supervisor as a worker sees it, over the IPC channel. */
 export interface Supervisor {
   /** The number of this worker, from 1 on. */
   readonly worker: number;
@@ -25,20 +25,20 @@ export interface Supervisor {
   /** Resolves when the supervisor has ended. */
   readonly gone: Promise<void>;
   announce(ready: Announcement): void;
-  onAskedForFigures(read: () => Promise<MetricsSnapshot>): void;
-  /** Tells why this worker cannot go on, and ends it. */
+  onMetricsRequest(read: () => Promise<MetricsSnapshot>): void;
+  /** Reports the failure to start and exits with 1. */
   giveUp(error: unknown): void;
-  /** Hangs up; the process ends when nothing else keeps it. */
+  /** Disconnects. The process exits when nothing else keeps it running. */
   leave(): void;
 }
 
 /**
- * Opens the line. The worker stops at a signal, of which it may get several, from a terminal and from its supervisor,
- * and when its supervisor is gone.
- * @throws UsageError when no supervisor has started this process
+ * Connects to the supervisor. The worker stops on a signal, of which the terminal and the supervisor may each send one, and
+ * when its supervisor has ended.
+ * @throws UsageError when no supervisor started this process
  */
 export function connectToSupervisor(worker: number): Supervisor {
-  if (process.send === undefined) throw new UsageError("--worker is not for people: use --workers");
+  if (process.send === undefined) throw new UsageError("--worker is set by a supervisor only: use --workers");
   const { promise: stopping, resolve: stop } = Promise.withResolvers<string>();
   for (const event of ["SIGTERM", "SIGINT", "disconnect"]) process.on(event, () => stop(event));
   const gone = new Promise<void>((resolve) => process.once("disconnect", resolve));
@@ -51,9 +51,9 @@ export function connectToSupervisor(worker: number): Supervisor {
     stopping,
     gone,
     announce: (ready) => send({ ready }),
-    onAskedForFigures(read) {
+    onMetricsRequest(read) {
       process.on("message", async (message) => {
-        if (message === ASK_FOR_FIGURES) send({ figures: await read() });
+        if (message === METRICS_REQUEST) send({ metrics: await read() });
       });
     },
     giveUp: (error) => send({ failure: (error as Error).message }, () => process.exit(1)),
@@ -61,73 +61,73 @@ export function connectToSupervisor(worker: number): Supervisor {
   };
 }
 
-/** How a worker ended. */
+/** The end of a worker. */
 interface Ending {
   readonly endedPid: number;
   readonly exitCode: number | null;
   readonly signal: Bun.Subprocess["signalCode"];
-  /** Its own words, when it could not start. */
+  /** The reason that it reported, when it failed to start. */
   readonly failure: string | undefined;
   readonly lifetimeMs: number;
-  /** Whether it owes nobody an answer. */
+  /** Whether it had completed all accepted requests. */
   readonly hasFinished: boolean;
 }
 
-/** A supervisor's end of the line: one worker, which is this program again, with a number. */
+/** A worker as its supervisor sees it: a process of this program with a number. */
 export class WorkerProcess {
   readonly #child: Bun.Subprocess<"ignore", "ignore", "pipe">;
   readonly #ready = Promise.withResolvers<Announcement>();
   #isReady = false;
   #failure: string | undefined;
-  #asking: Promise<MetricsSnapshot | undefined> | undefined;
-  #tell: (figures?: MetricsSnapshot) => void = () => {};
-  /** Resolves when it is gone and all that it had to say has been passed on. */
+  #pendingMetrics: Promise<MetricsSnapshot | undefined> | undefined;
+  #onMetrics: (metrics?: MetricsSnapshot) => void = () => {};
+  /** Resolves when it has ended and its log has been forwarded. */
   readonly ended: Promise<Ending>;
 
-  /** What it logs is written to `log`. */
+  /** Starts the worker. Its log is forwarded to `log`. */
   constructor(number: number, port: number, log: Parameters<typeof forwardLines>[1]) {
     const own = ["--port", String(port), "--worker", String(number)];
     this.#child = Bun.spawn([...thisProgram(), ...process.argv.slice(2), ...own], {
       stdin: "ignore",
       stdout: "ignore",
       stderr: "pipe",
-      ipc: (message: WorkerMessage) => this.#hear(message),
+      ipc: (message: WorkerMessage) => this.#receive(message),
     });
     this.ended = this.#end(performance.now(), forwardLines(this.#child.stderr, log));
     this.#ready.promise.catch(() => {});
   }
 
-  /** Resolves when it takes requests; rejects when it ends before. */
+  /** Resolves when it accepts requests; rejects when it ends before that. */
   get ready(): Promise<Announcement> {
     return this.#ready.promise;
   }
 
-  /** What it counts; `undefined` when it does not say in time. Those who ask meanwhile share the answer. */
-  figures(): Promise<MetricsSnapshot | undefined> {
-    if (this.#asking !== undefined) return this.#asking;
+  /** Requests its metrics; `undefined` after a timeout. Concurrent calls share one request. */
+  metrics(): Promise<MetricsSnapshot | undefined> {
+    if (this.#pendingMetrics !== undefined) return this.#pendingMetrics;
     const { promise, resolve } = Promise.withResolvers<MetricsSnapshot | undefined>();
-    const timer = setTimeout(resolve, FIGURES_TIMEOUT_MS);
-    this.#tell = resolve;
-    if (!this.#ask()) resolve(undefined);
-    this.#asking = promise.finally(() => {
+    const timer = setTimeout(resolve, METRICS_TIMEOUT_MS);
+    this.#onMetrics = resolve;
+    if (!this.#requestMetrics()) resolve(undefined);
+    this.#pendingMetrics = promise.finally(() => {
       clearTimeout(timer);
-      this.#asking = undefined;
+      this.#pendingMetrics = undefined;
     });
-    return this.#asking;
+    return this.#pendingMetrics;
   }
 
-  /** Asks for its figures; `false` when that is no use: it is not ready, or has hung up, so that sending fails. */
-  #ask(): boolean {
+  /** Sends a request for metrics; returns `false` when the worker is not ready or has disconnected. */
+  #requestMetrics(): boolean {
     if (!this.#isReady) return false;
     try {
-      this.#child.send(ASK_FOR_FIGURES);
+      this.#child.send(METRICS_REQUEST);
       return true;
     } catch {
       return false;
     }
   }
 
-  /** Lets it finish what it has accepted. Before it takes requests, that is nothing. */
+  /** Lets it complete the accepted requests; before it is ready, there are none. */
   stop(): void {
     this.#child.kill(this.#isReady ? "SIGTERM" : "SIGKILL");
   }
@@ -141,8 +141,8 @@ export class WorkerProcess {
     this.#child.kill("SIGKILL");
   }
 
-  #hear({ ready, failure, figures }: WorkerMessage): void {
-    if (figures !== undefined) this.#tell(figures);
+  #receive({ ready, failure, metrics }: WorkerMessage): void {
+    if (metrics !== undefined) this.#onMetrics(metrics);
     if (failure !== undefined) this.#failure = failure;
     if (ready === undefined) return;
     this.#isReady = true;
@@ -152,7 +152,7 @@ export class WorkerProcess {
   async #end(startedMs: number, logged: Promise<void>): Promise<Ending> {
     await Promise.all([this.#child.exited, logged]);
     const { pid, exitCode, signalCode: signal } = this.#child;
-    this.#tell();
+    this.#onMetrics();
     this.#ready.reject(new Error(this.#failure ?? `a worker ended with ${signal ?? exitCode} before it was ready`));
     return {
       endedPid: pid,

@@ -4,11 +4,18 @@ import { type Log, openLog, StandardError, withoutSecrets } from "../log.ts";
 import { aggregateMetrics, type MetricsSnapshot } from "../metrics.ts";
 import { sqliteFile } from "../storage/open.ts";
 import { listenForMetrics } from "./admin.ts";
-import { type Announcement, announce, endInTime, endOnFault, onReload, stopSignal } from "./life.ts";
+import {
+  type Announcement,
+  announce,
+  endOnUncaughtError,
+  forceExitAfterTimeout,
+  onReload,
+  stopSignal,
+} from "./life.ts";
 import type { ServeConfig } from "./serve.ts";
 import { WorkerProcess } from "./worker.ts";
 
-/** A worker that ends sooner after its start than this is replaced later and later. */
+/** A worker that ends sooner after its start is restarted with an increasing delay. */
 const STEADY_MS = 10_000;
 const MIN_DELAY_MS = 100;
 const MAX_DELAY_MS = 10_000;
@@ -18,30 +25,30 @@ const PORT_TIMEOUT_MS = 3_000;
 const PORT_RETRY_MS = 50;
 
 /**
- * Runs several servers as processes that share one port, replaces those that die, and lets all finish at a stop signal.
- * @throws UsageError, and Error when the workers cannot start
+ * Runs several server processes on one port, restarts those that end, and lets all complete their requests on a stop signal.
+ * @throws UsageError; Error when the workers cannot start
  */
 export async function supervise(config: ServeConfig): Promise<void> {
-  refuseWhatCannotBeShared(config);
+  requireSharable(config);
   const log = openLog();
-  endOnFault(log);
+  endOnUncaughtError(log);
   const stopping = stopSignal();
-  const team = new Team(config.workers, log);
-  onReload(() => team.reload());
+  const workers = new WorkerGroup(config.workers, log);
+  onReload(() => workers.reload());
   const port = await findPortInTime(config);
   const admin = listenForMetrics(
     config,
-    aggregateMetrics(() => team.figures()),
+    aggregateMetrics(() => workers.metrics()),
   );
-  const ready = await team.start(port);
+  const ready = await workers.start(port);
   const { url } = ready;
   const database = withoutSecrets(config.database);
   log.events.info({ url, adminUrl: admin?.url, database, workers: config.workers, bun: Bun.version }, "serving");
   announce(ready);
 
   log.events.info({ signal: await stopping }, "stopping");
-  endInTime(config);
-  const haveFinished = await team.stop();
+  forceExitAfterTimeout(config);
+  const haveFinished = await workers.stop();
   await admin?.stop(config.stopTimeout);
   log.events.info("stopped");
   process.exit(haveFinished ? 0 : 1);
@@ -61,7 +68,7 @@ async function findPortInTime({ host, port }: ServeConfig): Promise<number> {
   }
 }
 
-function refuseWhatCannotBeShared({ workers, database }: ServeConfig): void {
+function requireSharable({ workers, database }: ServeConfig): void {
   if (sqliteFile(database) !== undefined) {
     throw new UsageError(
       `--workers ${workers} needs PostgreSQL, because a SQLite database is for one process: name one with --database, or use --workers 1`,
@@ -72,8 +79,8 @@ function refuseWhatCannotBeShared({ workers, database }: ServeConfig): void {
   }
 }
 
-/** The workers of one supervisor. None outlives it: it ends them when it exits, and they stop when it is gone. */
-class Team {
+/** The workers of one supervisor. It kills them when it exits, and they stop when it has ended. */
+class WorkerGroup {
   readonly #numbers: readonly number[];
   #port = 0;
   readonly #log: Log;
@@ -103,18 +110,18 @@ class Team {
     return announcements.find(({ secret }) => secret !== undefined) ?? first;
   }
 
-  /** What the workers count, as far as they say so in time. */
-  async figures(): Promise<MetricsSnapshot[]> {
-    const all = await Promise.all([...this.#workers.values()].map((worker) => worker.figures()));
-    return all.filter((figures) => figures !== undefined);
+  /** The metrics of the workers that reply in time. */
+  async metrics(): Promise<MetricsSnapshot[]> {
+    const all = await Promise.all([...this.#workers.values()].map((worker) => worker.metrics()));
+    return all.filter((metrics) => metrics !== undefined);
   }
 
-  /** Makes every worker read the certificate again. */
+  /** Makes every worker reload its certificate. */
   reload(): void {
     for (const worker of this.#workers.values()) worker.reload();
   }
 
-  /** Resolves when every worker has ended: whether each had finished what it had accepted. */
+  /** Stops the workers; resolves with whether all completed their accepted requests. */
   async stop(): Promise<boolean> {
     this.#isStopping = true;
     this.#stopped.resolve();
@@ -128,14 +135,14 @@ class Team {
     return worker;
   }
 
-  /** Puts a new worker in the place of one that ended, until the stop. */
+  /** Restarts a worker whenever it ends, until the supervisor stops. */
   async #keep(number: number): Promise<boolean> {
     let worker = this.#workers.get(number) as WorkerProcess;
     for (let delayMs = 0; ; ) {
       const { lifetimeMs, hasFinished, ...ending } = await worker.ended;
       if (this.#isStopping) return hasFinished;
       delayMs = lifetimeMs > STEADY_MS ? 0 : Math.min(Math.max(delayMs * 2, MIN_DELAY_MS), MAX_DELAY_MS);
-      this.#log.events.error({ endedWorker: number, ...ending, delayMs }, "a worker ended, another takes its place");
+      this.#log.events.error({ endedWorker: number, ...ending, delayMs }, "worker ended, restarting it");
       await Promise.race([Bun.sleep(delayMs), this.#stopped.promise]);
       if (this.#isStopping) return true;
       worker = this.#startWorker(number);

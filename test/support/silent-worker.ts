@@ -1,5 +1,5 @@
 /**
- * A supervisor with one worker that says that it is ready, hangs up and lives on. Prints the figures that the
+ * A supervisor with one worker that says that it is ready, disconnects and keeps running. Prints the metrics that the
  * supervisor gets from it, asked twice: while the line may still be open, and after that.
  */
 import { WorkerProcess } from "../../src/cli/worker.ts";
@@ -10,7 +10,7 @@ if (process.send !== undefined) {
 } else {
   const worker = new WorkerProcess(1, 0, process.stderr);
   await worker.ready;
-  console.log(JSON.stringify([(await worker.figures()) ?? "none", (await worker.figures()) ?? "none"]));
+  console.log(JSON.stringify([(await worker.metrics()) ?? "none", (await worker.metrics()) ?? "none"]));
   worker.kill();
   await worker.ended;
 }
