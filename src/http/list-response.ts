@@ -17,20 +17,17 @@ export function sendList(call: Call, budget: SendBudget, body: string, headers: 
 
 /** Streams a list without a limit. `first` is its first chunk. */
 export function streamList(call: Call, budget: SendBudget, reader: ListReader, first: string): Response {
-  let chunk = Buffer.from(`[${first}`);
-  const reservation = budget.reserve(call.owner, chunk.length);
-  let isFirst = true;
+  const unsent = [Buffer.from(`[${first}`)];
+  const reservation = budget.reserve(call.owner, (unsent[0] as Buffer).length);
   return jsonResponse(
     call,
     200,
     stream(call, reservation, async () => {
-      if (isFirst) {
-        isFirst = false;
-        return chunk;
-      }
-      if (reader.isComplete) return undefined;
+      // The stream keeps no chunk that it has returned: thousands of stalled clients would hold one each.
+      const firstChunk = unsent.pop();
+      if (firstChunk !== undefined || reader.isComplete) return firstChunk;
       const more = await readMore(reader);
-      chunk = Buffer.from(reader.isComplete ? `${more}]` : more);
+      const chunk = Buffer.from(reader.isComplete ? `${more}]` : more);
       reservation.resize(chunk.length);
       return chunk;
     }),
