@@ -81,7 +81,7 @@ export class Tokens {
     return this.#storage.selectTokens();
   }
 
-  /** Revokes the token with this id or secret. Returns `false` if there is none or it is already revoked. */
+  /** Revokes the token with this id or secret. Returns `false` if it does not exist or is already revoked. */
   async revoke(idOrSecret: string): Promise<boolean> {
     const digest = digestSecret(idOrSecret);
     const token = (await this.list()).find((each) => each.digest === digest || tokenId(each) === idOrSecret);

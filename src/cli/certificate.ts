@@ -25,7 +25,7 @@ export class CertificateFiles {
   #fault = "";
 
   /**
-   * Opens the files of the settings; returns `undefined` when there are none.
+   * Opens the files of the settings; returns `undefined` when none are set.
    * @throws UsageError when only one is set; Error when they are not a certificate and its key
    */
   static open({ tlsCert, tlsKey }: Config<"tlsCert" | "tlsKey">): CertificateFiles | undefined {

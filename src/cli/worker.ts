@@ -127,7 +127,7 @@ export class WorkerProcess {
     }
   }
 
-  /** Lets it complete the accepted requests; before it is ready, there are none. */
+  /** Lets it complete the accepted requests. A worker that is not ready has accepted none. */
   stop(): void {
     this.#child.kill(this.#isReady ? "SIGTERM" : "SIGKILL");
   }
