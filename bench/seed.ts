@@ -2,9 +2,9 @@ import { Database } from "bun:sqlite";
 import { createHash } from "node:crypto";
 import { copyFileSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Tokens } from "../src/auth/tokens.ts";
 import { SCOPES } from "../src/domain/token.ts";
 import { openStorage } from "../src/storage/open.ts";
-import { Tokens } from "../src/tokens.ts";
 import { CACHE_FOLDER } from "./processes.ts";
 import { FIRST_ID, ID_STEP } from "./servers/exchange.ts";
 

@@ -1,5 +1,5 @@
 import { AppError } from "./domain/error.ts";
-import type { PlantFilter } from "./domain/page.ts";
+import type { PlantFilter } from "./domain/list-query.ts";
 import type { NewPlant, Owner, PlantId } from "./domain/plant.ts";
 import type { Storage } from "./storage/storage.ts";
 

@@ -10,7 +10,7 @@ import { importCommand } from "./cli/import.ts";
 import { restoreCommand } from "./cli/restore.ts";
 import { serveCommand } from "./cli/serve.ts";
 import { tokenCommand } from "./cli/token.ts";
-import { UsageError } from "./config.ts";
+import { UsageError } from "./config/config.ts";
 
 const program = command("plantstore")
   .description(packageJson.description)

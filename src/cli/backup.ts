@@ -1,4 +1,4 @@
-import { readConfig } from "../config.ts";
+import { readConfig } from "../config/config.ts";
 import { backUp } from "../storage/sqlite/backup.ts";
 import { command } from "./command.ts";
 import { abortOnStopSignal, formatContents, requireSqlite } from "./maintenance.ts";

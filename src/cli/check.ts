@@ -1,4 +1,4 @@
-import { readConfig } from "../config.ts";
+import { readConfig } from "../config/config.ts";
 import { check } from "../storage/sqlite/backup.ts";
 import { DAMAGE_REMEDY } from "../storage/sqlite/failures.ts";
 import { command } from "./command.ts";

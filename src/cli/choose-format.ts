@@ -1,4 +1,4 @@
-import { UsageError } from "../config.ts";
+import { UsageError } from "../config/config.ts";
 import { FORMATS, type Format, formatOf } from "../files/formats.ts";
 
 /**

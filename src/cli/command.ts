@@ -1,5 +1,5 @@
 import { Command, Option } from "commander";
-import { SETTINGS, type SettingName } from "../config.ts";
+import { SETTINGS, type SettingName } from "../config/config.ts";
 
 /** Creates a command with these settings as flags. It throws instead of exiting and prints errors in one line. */
 export function command(name: string, settings: readonly SettingName[] = []): Command {

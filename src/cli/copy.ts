@@ -1,12 +1,12 @@
 import { existsSync, realpathSync } from "node:fs";
 import { resolve } from "node:path";
-import { type Config, readConfig, UsageError } from "../config.ts";
+import { type Config, readConfig, UsageError } from "../config/config.ts";
 import { compare, copyPlants, copyTokens, describeContents } from "../copy/copy.ts";
 import { type Databases, formatCount, type OnProgress } from "../copy/databases.ts";
 import { verify } from "../copy/verify.ts";
+import { stopSignal } from "../server/process.ts";
 import { openStorage, sqliteFile } from "../storage/open.ts";
 import { command } from "./command.ts";
-import { stopSignal } from "./life.ts";
 import { openProgress } from "./progress.ts";
 
 const COPY_SETTINGS = ["from", "to", "queryTimeout", "poolSize"] as const;

@@ -3,7 +3,7 @@ import { rename, rm } from "node:fs/promises";
 import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { PlantStoreClient } from "../client/index.ts";
-import { readConfig } from "../config.ts";
+import { readConfig } from "../config/config.ts";
 import { formatCount } from "../copy/databases.ts";
 import type { NewPlant } from "../domain/plant.ts";
 import { FORMATS, type Format } from "../files/formats.ts";

@@ -1,5 +1,5 @@
 import { PlantStoreClient } from "../client/index.ts";
-import { readConfig } from "../config.ts";
+import { readConfig } from "../config/config.ts";
 import { formatCount } from "../copy/databases.ts";
 import { FORMATS } from "../files/formats.ts";
 import { importRows } from "../files/import.ts";

@@ -1,4 +1,4 @@
-import { UsageError } from "../config.ts";
+import { UsageError } from "../config/config.ts";
 import { formatCount } from "../copy/databases.ts";
 import { sqliteFile } from "../storage/open.ts";
 import type { Contents } from "../storage/sqlite/inspection.ts";

@@ -1,4 +1,4 @@
-import { readConfig } from "../config.ts";
+import { readConfig } from "../config/config.ts";
 import { restore } from "../storage/sqlite/restore.ts";
 import { command } from "./command.ts";
 import { abortOnStopSignal, formatContents, requireSqlite } from "./maintenance.ts";

@@ -1,5 +1,7 @@
 import { Option } from "commander";
-import { readConfig, UsageError } from "../config.ts";
+import { Tokens } from "../auth/tokens.ts";
+import { readConfig, UsageError } from "../config/config.ts";
+import { parseDuration } from "../config/values.ts";
 import {
   isPlainText,
   isValid,
@@ -10,9 +12,7 @@ import {
   type Token,
   tokenId,
 } from "../domain/token.ts";
-import { parseDuration } from "../settings/values.ts";
 import { openStorage } from "../storage/open.ts";
-import { Tokens } from "../tokens.ts";
 import { command } from "./command.ts";
 
 const DATABASE_SETTINGS = ["database", "queryTimeout"] as const;

@@ -1,5 +1,5 @@
 import { parseJson, stringifyJson } from "../domain/json.ts";
-import { FIELDS } from "../domain/page.ts";
+import { FIELDS } from "../domain/list-query.ts";
 import type { NewPlant, Plant, PlantId } from "../domain/plant.ts";
 import { ConnectionError, PlantStoreError } from "./errors.ts";
 import { type RetryOptions, withRetries } from "./retry.ts";

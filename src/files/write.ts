@@ -1,6 +1,6 @@
 import { stringify as csvLines } from "csv-stringify/sync";
 import { stringifyJson } from "../domain/json.ts";
-import { FIELDS } from "../domain/page.ts";
+import { FIELDS } from "../domain/list-query.ts";
 import type { NewPlant } from "../domain/plant.ts";
 import type { Format } from "./formats.ts";
 

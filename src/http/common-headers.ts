@@ -1,5 +1,3 @@
-import type { Route } from "./routes.ts";
-
 /** Response headers by name. */
 export type HeaderFields = Readonly<Record<string, string>>;
 
@@ -33,9 +31,9 @@ export function commonHeaders(
 }
 
 /** Returns a route that responds to CORS preflight requests (Fetch standard, 3.3.2). */
-export const preflight = (allowedMethods: string): Omit<Route, "path" | "method"> => ({
+export const preflight = (allowedMethods: string) => ({
   operation: "preflight",
-  handle: ({ requestId, headers }) =>
+  handle: ({ requestId, headers }: { readonly requestId: string; readonly headers: HeaderFields }) =>
     new Response(null, {
       status: 204,
       headers: {

@@ -1,6 +1,6 @@
 import type { App } from "../app.ts";
 import { toJsonNumber } from "../domain/json.ts";
-import { DEFAULT_FIELDS, type Field, type ListQuery } from "../domain/page.ts";
+import { DEFAULT_FIELDS, type Field, type ListQuery } from "../domain/list-query.ts";
 import type { NewPlant, Owner, PlantId } from "../domain/plant.ts";
 import { type ListScheduler, MAX_CHUNK_LENGTH } from "./list-scheduler.ts";
 

@@ -1,6 +1,6 @@
 import type { App } from "../app.ts";
 import { AppError } from "../domain/error.ts";
-import { LIST_PARAMETERS, parseListQuery } from "../domain/page.ts";
+import { LIST_PARAMETERS, parseListQuery } from "../domain/list-query.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH, idTextFault, parseNewPlant, parsePlantId } from "../domain/plant.ts";
 import { readJson } from "./body.ts";
 import { type Call, isVisibleAscii, jsonResponse } from "./call.ts";

@@ -1,4 +1,4 @@
-import { DEFAULT_FIELDS, FIELDS, LIMIT_MAX, type LIST_PARAMETERS } from "../domain/page.ts";
+import { DEFAULT_FIELDS, FIELDS, LIMIT_MAX, type LIST_PARAMETERS } from "../domain/list-query.ts";
 import { ID_MAX, ID_MIN, NAME_MAX_LENGTH, NAME_PATTERN, TAG_MAX_LENGTH } from "../domain/plant.ts";
 import { ERROR_DESCRIPTION } from "./openapi-texts.ts";
 

@@ -1,4 +1,4 @@
-import type { PlantFilter } from "../domain/page.ts";
+import type { PlantFilter } from "../domain/list-query.ts";
 import type { NewPlant, Owner, PlantId } from "../domain/plant.ts";
 import type { Token } from "../domain/token.ts";
 
@@ -47,7 +47,7 @@ export interface StorageState {
 }
 
 /**
- * The contract of the storage engines. One suite, `test/storage.contract.ts`, tests every engine against it.
+ * The contract of the storage engines. One suite, `test/storage/contract.ts`, tests every engine against it.
  *
  * - A write is atomic and resolves once it is durable. When it rejects with `unavailable`, its outcome is unknown.
  * - A read that starts after a write resolved sees it.

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "bun:test";
 import { App } from "../../src/app.ts";
-import type { ListQuery } from "../../src/domain/page.ts";
+import type { ListQuery } from "../../src/domain/list-query.ts";
 import { NAME_MAX_LENGTH, type NewPlant } from "../../src/domain/plant.ts";
 import { ListReader, MAX_CHUNK_BYTES } from "../../src/http/list-reader.ts";
 import { ListScheduler } from "../../src/http/list-scheduler.ts";

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, mock, spyOn } from "bun:test";
-import { LIST_PARAMETERS } from "../../src/domain/page.ts";
+import { LIST_PARAMETERS } from "../../src/domain/list-query.ts";
 import { readQuery, withParameter } from "../../src/http/query.ts";
 
 afterEach(() => mock.restore());

@@ -1,5 +1,5 @@
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from "jose";
-import { Issuer, type IssuerOptions } from "../../src/issuer.ts";
+import { Issuer, type IssuerOptions } from "../../src/auth/issuer.ts";
 
 /** What a test's identity provider has: a key, and what stands in its tokens unless a test says otherwise. */
 export interface SigningKey {

@@ -2,17 +2,17 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { App } from "../../src/app.ts";
-import { withIssuer } from "../../src/cli/issuer.ts";
+import type { Issuer } from "../../src/auth/issuer.ts";
+import { Tokens } from "../../src/auth/tokens.ts";
 import type { NewPlant } from "../../src/domain/plant.ts";
 import { SCOPES, type Scope } from "../../src/domain/token.ts";
 import type { ResponseEvent } from "../../src/http/active-call.ts";
 import { routes } from "../../src/http/routes.ts";
 import { SendBudget } from "../../src/http/send-budget.ts";
 import { HttpServer, type ServerOptions } from "../../src/http/server.ts";
-import type { Issuer } from "../../src/issuer.ts";
+import { withIssuer } from "../../src/server/issuer.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
-import { Tokens } from "../../src/tokens.ts";
 
 /** The whole service in this process, on a real socket and a real database of its own. */
 export interface Service {

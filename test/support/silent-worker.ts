@@ -2,7 +2,7 @@
  * A supervisor with one worker that says that it is ready, disconnects and keeps running. Prints the metrics that the
  * supervisor gets from it, asked twice: while the line may still be open, and after that.
  */
-import { WorkerProcess } from "../../src/cli/worker.ts";
+import { WorkerProcess } from "../../src/server/worker.ts";
 
 if (process.send !== undefined) {
   process.send({ ready: {} }, undefined, undefined, () => process.disconnect?.());

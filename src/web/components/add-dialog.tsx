@@ -2,7 +2,7 @@ import { type Signal, useSignal } from "@preact/signals";
 import type { InputHTMLAttributes, RefObject } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { randomKey } from "../../client/client.ts";
-import { FIELDS, type Field } from "../../domain/page.ts";
+import { FIELDS, type Field } from "../../domain/list-query.ts";
 import { parseNewPlant, parsePlantId } from "../../domain/plant.ts";
 import { findFreeId, randomId } from "../free-id.ts";
 import { closeDialog } from "../state/dialog.ts";

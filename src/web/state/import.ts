@@ -1,5 +1,5 @@
 import { batch, signal } from "@preact/signals";
-import { FIELDS } from "../../domain/page.ts";
+import { FIELDS } from "../../domain/list-query.ts";
 import { type Format, formatOf } from "../../files/formats.ts";
 import type { Row } from "../../files/read.ts";
 import { reload } from "./plants.ts";

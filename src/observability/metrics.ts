@@ -1,0 +1,190 @@
+import {
+  AggregatorRegistry,
+  Counter,
+  collectDefaultMetrics,
+  Gauge,
+  Histogram,
+  type Metric,
+  Registry,
+} from "prom-client";
+import packageJson from "../../package.json" with { type: "json" };
+import type { ResponseEvent } from "../http/active-call.ts";
+import type { SendBudget } from "../http/send-budget.ts";
+import type { HttpServer } from "../http/server.ts";
+import type { Commit, Storage } from "../storage/storage.ts";
+
+const DURATION = "plantstore_http_request_duration_seconds";
+const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
+
+/** A snapshot of one worker's metrics, serializable for its supervisor. */
+export type MetricsSnapshot = readonly object[];
+
+/** Combines the metrics of all workers. Each series has a `worker` label. */
+export const aggregateMetrics = (collect: () => Promise<readonly MetricsSnapshot[]>) => ({
+  contentType: Registry.PROMETHEUS_CONTENT_TYPE,
+  text: async (): Promise<string> => AggregatorRegistry.aggregate([...(await collect())]).metrics(),
+});
+
+/** The metrics of one process, named by Prometheus conventions: a prefix, base units, a label per dimension. */
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #durations = new Map<string, Durations>();
+  readonly #backups = new Counter({
+    name: "plantstore_backups_total",
+    help: "Scheduled backups by outcome.",
+    labelNames: ["outcome"],
+    registers: [this.#registry],
+  });
+  readonly #newestBackup = this.#gauge(
+    "plantstore_newest_backup_timestamp_seconds",
+    "Unix time of the newest scheduled backup; 0 if there is none.",
+  );
+  readonly #batchSizes = new Histogram({
+    name: "plantstore_write_group_size",
+    help: "Writes committed together in one batch.",
+    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024],
+    registers: [this.#registry],
+  });
+  readonly #commits = new Histogram({
+    name: "plantstore_commit_duration_seconds",
+    help: "Time from sending a batch of writes to the acknowledgement of its commit.",
+    buckets: BUCKETS,
+    registers: [this.#registry],
+  });
+  readonly #queuedWrites = this.#gauge("plantstore_writes_waiting", "Queued writes that are not in a batch yet.");
+  readonly #bytes = this.#gauge(
+    "plantstore_storage_bytes",
+    "Bytes on disk by part: the database, or the WAL of a SQLite database.",
+    "part",
+  );
+  readonly #connections = this.#gauge(
+    "plantstore_database_connections",
+    "Open connections to PostgreSQL by state: busy or idle.",
+    "state",
+  );
+  readonly #pendingRequests = this.#gauge(
+    "plantstore_http_requests_pending",
+    "Requests whose response is not sent completely.",
+  );
+  readonly #sendBuffer = this.#gauge(
+    "plantstore_http_send_buffer_bytes",
+    "Bytes reserved for large response bodies that clients have not read yet.",
+  );
+  #updateGauges = async () => {};
+
+  /** `worker` is the number of this worker, if this process is one. */
+  constructor(worker?: number) {
+    if (worker !== undefined) this.#registry.setDefaultLabels({ worker });
+    // Starts at 0, so that the first backup is an increase.
+    for (const outcome of ["made", "failed"]) this.#backups.inc({ outcome }, 0);
+    collectDefaultMetrics({ register: this.#registry });
+    this.#registry.registerMetric(this.#histogram() as unknown as Metric);
+    const buildInfo = this.#gauge("plantstore_build_info", "Always 1.", "version", "bun");
+    buildInfo.set({ version: packageJson.version, bun: Bun.version }, 1);
+  }
+
+  /** Sets the sources of the gauges. They are read at each collection. */
+  observe(
+    server: Pick<HttpServer, "pendingRequests">,
+    storage: Pick<Storage, "state">,
+    budget: Pick<SendBudget, "bytes">,
+  ): void {
+    this.#updateGauges = async () => {
+      this.#sendBuffer.set(budget.bytes);
+      this.#pendingRequests.set(server.pendingRequests);
+      const { queuedWrites, bytes, connections } = await storage.state();
+      this.#queuedWrites.set(queuedWrites);
+      this.#bytes.reset();
+      for (const [part, value] of Object.entries(bytes)) this.#bytes.set({ part }, value);
+      for (const [state, count] of Object.entries(connections)) this.#connections.set({ state }, count);
+    };
+  }
+
+  /** Records a committed batch of writes. */
+  recordCommit({ writes, durationMs }: Commit): void {
+    this.#batchSizes.observe(writes);
+    this.#commits.observe(durationMs / 1_000);
+  }
+
+  /** Records a scheduled backup. `timeMs` is when the newest one was made; `found` sets only that time. */
+  recordBackup(outcome: "made" | "failed" | "found", timeMs?: number): void {
+    if (outcome !== "found") this.#backups.inc({ outcome });
+    if (timeMs !== undefined) this.#newestBackup.set(timeMs / 1_000);
+  }
+
+  /** Records the duration of a request. */
+  recordResponse({ operation, status, durationMs }: ResponseEvent): void {
+    const key = `${operation} ${status}`;
+    let durations = this.#durations.get(key);
+    if (durations === undefined) {
+      durations = new Durations(operation, String(status));
+      this.#durations.set(key, durations);
+    }
+    durations.observe(durationMs / 1_000);
+  }
+
+  readonly contentType = this.#registry.contentType;
+
+  /** Returns all metrics in the text format of Prometheus. */
+  async text(): Promise<string> {
+    await this.#updateGauges();
+    return this.#registry.metrics();
+  }
+
+  /** Returns all metrics for {@link aggregateMetrics}. The aggregator "first" keeps each series unchanged. */
+  async snapshot(): Promise<MetricsSnapshot> {
+    await this.#updateGauges();
+    return (await this.#registry.getMetricsAsJSON()).map((metric) => ({ ...metric, aggregator: "first" }));
+  }
+
+  #gauge(name: string, help: string, ...labelNames: string[]): Gauge {
+    return new Gauge({ name, help, labelNames, registers: [this.#registry] });
+  }
+
+  /** A histogram for the registry. Observing with prom-client's own takes longer than authenticating a request. */
+  #histogram() {
+    return {
+      name: DURATION,
+      get: async () => ({
+        name: DURATION,
+        help: "Time from receiving a request to the start of its response.",
+        type: "histogram",
+        values: [...this.#durations.values()].flatMap((durations) => durations.values()),
+      }),
+    };
+  }
+}
+
+/** Histogram of request durations for one operation and status. */
+class Durations {
+  readonly #labels: { operation: string; status: string };
+  readonly #counts = new Float64Array(BUCKETS.length);
+  #count = 0;
+  #sum = 0;
+
+  constructor(operation: string, status: string) {
+    this.#labels = { operation, status };
+  }
+
+  observe(seconds: number): void {
+    this.#count++;
+    this.#sum += seconds;
+    const bucket = BUCKETS.findIndex((limit) => seconds <= limit);
+    if (bucket >= 0) this.#counts[bucket] = (this.#counts[bucket] as number) + 1;
+  }
+
+  values() {
+    const [labels, bucket] = [this.#labels, `${DURATION}_bucket`];
+    let total = 0;
+    const buckets = BUCKETS.map((le, index) => {
+      total += this.#counts[index] as number;
+      return { metricName: bucket, labels: { ...labels, le: String(le) }, value: total };
+    });
+    return [
+      ...buckets,
+      { metricName: bucket, labels: { ...labels, le: "+Inf" }, value: this.#count },
+      { metricName: `${DURATION}_sum`, labels, value: this.#sum },
+      { metricName: `${DURATION}_count`, labels, value: this.#count },
+    ];
+  }
+}

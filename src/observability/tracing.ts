@@ -1,0 +1,124 @@
+import {
+  type DiagLogger,
+  diag,
+  ROOT_CONTEXT,
+  SpanKind,
+  SpanStatusCode,
+  type TextMapGetter,
+  type Tracer,
+} from "@opentelemetry/api";
+import { setGlobalErrorHandler, W3CTraceContextPropagator } from "@opentelemetry/core";
+import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
+import { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
+import {
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from "@opentelemetry/sdk-trace";
+import packageJson from "../../package.json" with { type: "json" };
+import type { ResponseEvent } from "../http/active-call.ts";
+import { redact } from "./log.ts";
+
+/** Timeout for exporting a batch, including retries. */
+const EXPORT_TIMEOUT_MS = 3_000;
+/** Maximum number of concurrent exports. */
+const MAX_EXPORTS = 2;
+/** Maximum number of queued spans; further spans are dropped. */
+const MAX_QUEUED_SPANS = 8_192;
+
+/** Options of {@link Tracing}. */
+export interface TracingOptions {
+  /** Base URL of the collector; `/v1/traces` is added. */
+  readonly endpoint: string;
+  /** The fraction of requests to sample, from 0 to 1, unless the caller's trace context decides. */
+  readonly ratio: number;
+  /** The number of this worker, if this process is one. */
+  readonly worker?: number | undefined;
+  /** Called when spans are dropped or a batch cannot be exported. */
+  onError(error: unknown): void;
+}
+
+/**
+ * Exports a span of each request to an OpenTelemetry collector, as a child of the caller's span (W3C Trace Context).
+ * The span has the name of the operation and the attributes of HTTP servers in the semantic conventions. Requests never
+ * wait for the collector, and spans contain no secrets.
+ */
+export class Tracing {
+  readonly #onError: (error: unknown) => void;
+  readonly #provider: TracerProvider;
+  readonly #tracer: Tracer;
+  readonly #propagator = new W3CTraceContextPropagator();
+
+  constructor({ endpoint, ratio, worker, onError }: TracingOptions) {
+    this.#onError = onError;
+    setGlobalErrorHandler(onError);
+    diag.setLogger(createDiagLogger(onError));
+    const exporter = new OTLPTraceExporter({
+      url: `${endpoint.replace(/\/+$/, "")}/v1/traces`,
+      timeoutMillis: EXPORT_TIMEOUT_MS,
+      concurrencyLimit: MAX_EXPORTS,
+    });
+    const defaults = resourceFromAttributes({
+      "service.name": packageJson.name,
+      "service.version": packageJson.version,
+      "process.pid": process.pid,
+      ...(worker === undefined ? {} : { "plantstore.worker": worker }),
+    });
+    this.#provider = new TracerProvider({
+      // OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES override the defaults.
+      resource: defaults.merge(detectResources({ detectors: [envDetector] })),
+      sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(ratio) }),
+      spanProcessors: [
+        new BatchSpanProcessor({
+          exporter,
+          maxQueueSize: MAX_QUEUED_SPANS,
+          scheduledDelayMillis: 1_000,
+          exportTimeoutMillis: EXPORT_TIMEOUT_MS,
+        }),
+      ],
+    });
+    this.#tracer = this.#provider.getTracer(packageJson.name, packageJson.version);
+  }
+
+  /** Records a span for a request and returns its trace id, also when the trace is not sampled. */
+  record({ call: { request, requestId }, operation, status, durationMs, error }: ResponseEvent): string {
+    const endMs = Date.now();
+    const context = this.#propagator.extract(ROOT_CONTEXT, request.headers, HEADERS);
+    const span = this.#tracer.startSpan(
+      operation,
+      {
+        kind: SpanKind.SERVER,
+        startTime: endMs - durationMs,
+        attributes: {
+          "http.request.method": request.method,
+          "http.response.status_code": status,
+          "plantstore.request_id": redact(requestId),
+          ...(error === undefined ? {} : { "error.type": error.code }),
+        },
+      },
+      context,
+    );
+    if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+    span.end(endMs);
+    return span.spanContext().traceId;
+  }
+
+  /** Flushes pending spans, best effort, and shuts down. */
+  async close(): Promise<void> {
+    await this.#provider.shutdown().catch(this.#onError);
+  }
+}
+
+/** Reads only `traceparent`. Callers control `tracestate`, so it is ignored. */
+const HEADERS: TextMapGetter<Headers> = {
+  get: (headers, name) => (name === "traceparent" ? (headers.get(name) ?? undefined) : undefined),
+  keys: () => ["traceparent"],
+};
+
+/** Reports the library's errors and warnings, such as dropped spans, and discards its other messages. */
+function createDiagLogger(onError: (error: unknown) => void): DiagLogger {
+  const report = (message: string) => onError(new Error(message));
+  const discard = () => {};
+  return { error: report, warn: report, info: discard, debug: discard, verbose: discard };
+}

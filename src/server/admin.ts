@@ -1,0 +1,23 @@
+import type { Config } from "../config/config.ts";
+import { metricsRoute } from "../http/routes.ts";
+import { HttpServer } from "../http/server.ts";
+
+/**
+ * Starts the admin listener, unless it is off.
+ * @throws Error when its address cannot be listened on
+ */
+export function listenForMetrics(
+  { adminHost, adminPort, idleTimeout }: Config<"adminHost" | "adminPort" | "idleTimeout">,
+  metrics: Parameters<typeof metricsRoute>[0],
+): HttpServer | undefined {
+  if (adminPort === "off") return undefined;
+  return new HttpServer({
+    host: adminHost,
+    port: adminPort,
+    reusePort: false,
+    idleTimeoutSeconds: Math.ceil(idleTimeout / 1_000),
+    routes: [metricsRoute(metrics)],
+    authenticator: { authenticate: () => undefined },
+    onResponse: () => {},
+  });
+}

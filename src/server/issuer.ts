@@ -1,0 +1,32 @@
+import type { Issuer } from "../auth/issuer.ts";
+import { type Config, UsageError } from "../config/config.ts";
+import type { Authenticator } from "../http/auth.ts";
+import type { Log } from "../observability/log.ts";
+
+/**
+ * Returns the identity provider of the settings, or `undefined` when they name none.
+ * @throws UsageError when only some of its settings are given
+ */
+export async function openIssuer(
+  config: Config<"issuer" | "audience" | "jwksUrl" | "ownerClaim" | "ownerPrefix">,
+  log: Log["events"],
+): Promise<Issuer | undefined> {
+  const needed = [config.issuer, config.audience, config.jwksUrl];
+  if (needed.every((each) => each === "off")) return undefined;
+  if (needed.includes("off"))
+    throw new UsageError("--issuer, --audience and --jwks-url go together: give all three, or none");
+  // Loads jose only when it is needed.
+  const { Issuer } = await import("../auth/issuer.ts");
+  return new Issuer({
+    ...config,
+    onKeysUnavailable: ({ cause }) => log.warn({ err: cause }, "cannot fetch the identity provider's keys"),
+  });
+}
+
+/** Authenticates `plt_` tokens against this database and all others with the identity provider. */
+export function withIssuer(tokens: Authenticator, issuer: Issuer | undefined): Authenticator {
+  if (issuer === undefined) return tokens;
+  return {
+    authenticate: (secret) => (secret.startsWith("plt_") ? tokens.authenticate(secret) : issuer.authenticate(secret)),
+  };
+}

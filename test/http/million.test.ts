@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, it } from "bun:test";
+import { connect } from "node:net";
+import { Tokens } from "../../src/auth/tokens.ts";
+import { SCOPES } from "../../src/domain/token.ts";
+import { openStorage } from "../../src/storage/open.ts";
+import { type Program, residentBytes, startProgram } from "../support/program.ts";
+import { temporaryFolder } from "../support/service.ts";
+
+const COUNT = 1_000_000;
+const MAX_GROWTH_BYTES = 32 * 1024 * 1024;
+
+describe("GET /plants with a million plants", () => {
+  const folder = temporaryFolder();
+  const database = `sqlite:${folder.path}/plants.db`;
+  let program: Program;
+  let token: string;
+
+  beforeAll(async () => {
+    token = await fill(database);
+    program = await startProgram(["--database", database]);
+  }, 120_000);
+
+  afterAll(async () => {
+    await program.stop("SIGKILL");
+    folder.remove();
+  });
+
+  it("sends all of them in order, in bounded memory, beside a reader that stalls", async () => {
+    const headers = { Authorization: `Bearer ${token}` };
+    await fetch(`${program.url}/plants?limit=20`, { headers });
+    const before = await residentBytes(program);
+    const stalled = connect(Number(new URL(program.url).port), "127.0.0.1");
+    stalled.write(`GET /plants HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+    stalled.once("readable", () => stalled.pause());
+
+    const response = await fetch(`${program.url}/plants?fields=id,name`, { headers });
+    let peak = 0;
+    let next = 1;
+    for await (const object of objects(response)) {
+      if (object !== `{"id":${next},"name":"plant ${next}"}`) throw new Error(`expected plant ${next}, got ${object}`);
+      if (next++ % 100_000 === 0) peak = Math.max(peak, await residentBytes(program));
+    }
+    stalled.destroy();
+    expect(next - 1).toBe(COUNT);
+    expect(peak - before).toBeLessThan(MAX_GROWTH_BYTES);
+  }, 120_000);
+});
+
+/** Puts the plants into a new database and resolves with a token for them. */
+async function fill(database: string): Promise<string> {
+  const storage = await openStorage(database, { forServer: true });
+  for (let first = 1; first <= COUNT; first += 2_000) {
+    const ids = Array.from({ length: 2_000 }, (_, index) => first + index);
+    await Promise.all(
+      ids.map((id) => storage.insertPlant("owner", { id: BigInt(id), name: `plant ${id}` }, undefined)),
+    );
+  }
+  const token = await new Tokens(storage).create({ owner: "owner", scopes: SCOPES });
+  await storage.close();
+  return token;
+}
+
+/** The objects of a JSON array of flat objects, as their texts. */
+async function* objects(response: Response): AsyncGenerator<string> {
+  const decoder = new TextDecoder();
+  let text = "";
+  for await (const chunk of response.body ?? []) {
+    text += decoder.decode(chunk, { stream: true });
+    const end = text.lastIndexOf("}") + 1;
+    yield* text.slice(0, end).match(/\{[^}]*\}/g) ?? [];
+    text = text.slice(end);
+  }
+  if (text !== "]") throw new Error(`the array ends with ${text}`);
+}

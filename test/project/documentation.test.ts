@@ -1,0 +1,89 @@
+import { describe, expect, it } from "bun:test";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { SETTINGS } from "../../src/config/config.ts";
+import { ERRORS } from "../../src/domain/error.ts";
+import { run, startProgram } from "../support/program.ts";
+import { temporaryFolder } from "../support/service.ts";
+
+const root = join(import.meta.dir, "../..");
+const read = (path: string) => Bun.file(join(root, path)).text();
+const readme = await read("README.md");
+
+/** The rows of the README's table between two comments. */
+function table(name: string): string[] {
+  const [, body = ""] = new RegExp(`<!-- ${name} -->\n([^]*?)<!-- /${name} -->`).exec(readme) ?? [];
+  return body.replaceAll(/ +/g, " ").trim().split("\n").slice(2);
+}
+
+describe("README", () => {
+  it("lists every error number", () => {
+    expect(table("errors")).toEqual(Object.values(ERRORS).map(({ number, when }) => `| ${number} | ${when} |`));
+  });
+
+  it("lists every setting", () => {
+    expect(table("settings")).toEqual(
+      Object.values(SETTINGS).map((setting) => {
+        const preset = setting.default === undefined ? "none" : `\`${setting.default}\``;
+        return `| \`${setting.flag}\` | \`${setting.variable}\` | ${preset} | ${setting.help} |`;
+      }),
+    );
+  });
+
+  it("shows what the first commands really answer", async () => {
+    const folder = temporaryFolder();
+    const program = await startProgram(["--database", `sqlite:${folder.path}/plants.db`]);
+    const token = /plt_\w+/.exec(program.stdout())?.[0] ?? "";
+    const commands = [...readme.matchAll(/^((?:curl|npm run) .*)\n((?:#=> .*\n)+)/gm)];
+    for (const [, command = "", expected = ""] of commands) {
+      const words = split(
+        command.replaceAll("http://127.0.0.1:8080", program.url).replaceAll("$PLANTSTORE_TOKEN", token),
+      );
+      const env = { PLANTSTORE_TOKEN: token, PLANTSTORE_URL: program.url };
+      const printed = words[0] === "curl" ? await curl(words) : (await run(words.slice(5), { env, cwd: root })).stdout;
+      expect(`${command}\n${printed.trim()}`).toBe(`${command}\n${expected.replaceAll("#=> ", "").trim()}`);
+    }
+    expect(commands.length).toBeGreaterThan(3);
+    await program.stop();
+    folder.remove();
+  }, 30_000);
+});
+
+describe("the documentation", () => {
+  const pages = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"].concat(
+    readdirSync(join(root, "docs")).map((page) => `docs/${page}`),
+  );
+
+  it.each(pages.filter((page) => page.endsWith(".md")))("names only files that exist: %s", async (page) => {
+    const text = await read(page);
+    const linked = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path]) => join(page, "..", path ?? ""));
+    const quoted = [...text.matchAll(/`((?:src|test|bench|docs|examples)\/[\w./-]+)`/g)].map(([, path]) => path ?? "");
+    const exist = await Promise.all(
+      [...linked, ...quoted].map((path) =>
+        Bun.file(join(root, path))
+          .stat()
+          .catch(() => path),
+      ),
+    );
+    expect(exist.filter((found) => typeof found === "string")).toEqual([]);
+  });
+});
+
+/** The words of a shell command with simple quotes. */
+function split(command: string): string[] {
+  return [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
+    ([, double, single, bare]) => double ?? single ?? bare ?? "",
+  );
+}
+
+/** Does what `curl` does with the options that the README uses, so that the test does not need it. */
+async function curl(words: readonly string[]): Promise<string> {
+  const valuesOf = (option: string) => words.filter((_, index) => words[index - 1] === option);
+  const [body] = valuesOf("-d");
+  const response = await fetch(words.find((word) => word.startsWith("http://")) ?? "", {
+    method: valuesOf("-X")[0] ?? (body === undefined ? "GET" : "POST"),
+    headers: valuesOf("-H").map((header) => header.split(": ") as [string, string]),
+    ...(body === undefined ? {} : { body }),
+  });
+  return (await response.text()) + (words.includes("-w") ? response.status : "");
+}

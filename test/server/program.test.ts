@@ -1,0 +1,447 @@
+import { afterAll, describe, expect, it } from "bun:test";
+import { existsSync, readdirSync, statSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { commandLine, createToken, fetchMetrics, type Program, run, track } from "../support/program.ts";
+import { temporaryFolder } from "../support/service.ts";
+import { startPrograms } from "../support/started.ts";
+import { until } from "../support/until.ts";
+
+const TIMEOUT_MS = 60_000;
+const folder = temporaryFolder();
+afterAll(() => folder.remove());
+
+let files = 0;
+const newPath = (): string => join(folder.path, `plants-${++files}.db`);
+
+const startProgram = startPrograms();
+
+async function start(path: string, ...args: string[]): Promise<Program> {
+  return await startProgram(["--database", `sqlite:${path}`, ...args]);
+}
+
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
+const statusOf = async (url: string, init?: RequestInit): Promise<number> => (await fetch(url, init)).status;
+
+/** A connection on which a test says exactly what it likes; `closed` resolves with all that came back. */
+function openSocket(url: string, text: string) {
+  const socket = connect(Number(new URL(url).port), "127.0.0.1");
+  let received = "";
+  socket.on("data", (chunk) => {
+    received += chunk;
+  });
+  socket.on("error", () => {});
+  const closed = new Promise<string>((resolve) => socket.once("close", () => resolve(received)));
+  socket.write(text);
+  return { write: (more: string) => socket.write(more), closed };
+}
+
+const createHead = (token: string, body: string) =>
+  `POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n${body}\r\n\r\n`;
+
+/** A create of the plant 7 that is half sent and pending; `finish` sends the rest and resolves with the response. */
+async function beginCreate(program: Pick<Program, "url" | "adminUrl">, token: string) {
+  const body = '{"id": 7, "name": "Half a letter, then the rest"}';
+  const socket = openSocket(program.url, createHead(token, `Content-Length: ${body.length}`) + body.slice(0, 20));
+  await until(
+    () => fetchMetrics(program),
+    (text) => text.includes("plantstore_http_requests_pending 1"),
+  );
+  return {
+    finish() {
+      socket.write(body.slice(20));
+      return socket.closed;
+    },
+  };
+}
+
+/** Resolves when the program accepts no connections. */
+const refusesConnections = ({ url }: { readonly url: string }) =>
+  until(() =>
+    fetch(`${url}/livez`).then(
+      () => false,
+      () => true,
+    ),
+  );
+
+describe("the command line of serve", () => {
+  const misuses: [what: string, args: readonly string[], reason: RegExp][] = [
+    ["an unknown command", ["sevre"], /sevre/],
+    ["an unknown flag", ["serve", "--prot", "1"], /--prot/],
+    ["a flag without its value", ["serve", "--port"], /--port/],
+    ["an argument", ["serve", "now"], /too many arguments/],
+    ["a bad variable", ["serve", "--port", "0"], /^plantstore: PLANTSTORE_LOG must be failures or requests\n$/],
+  ];
+  for (const [what, args, reason] of misuses) {
+    it(`refuses ${what} in one line with exit code 2`, async () => {
+      const env = { PLANTSTORE_DATABASE: `sqlite:${newPath()}`, PLANTSTORE_LOG: "all" };
+      const { exitCode, stdout, stderr } = await run(args, { env });
+      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+      expect(stderr).toMatch(reason);
+      expect(stderr).toMatch(/^plantstore: .*\n$/);
+    });
+  }
+
+  const badSettings = {
+    "--database": ["postgres", "sqlite:", "sqlite::memory:", "plants.db"],
+    "--workers": ["0", "65", "1.5", "two"],
+    "--host": ["two words", "http://x", "*", "-/"],
+    "--port": ["65536", "-1", "80a", "off"],
+    "--admin-host": ["a/b", "[", "?", " "],
+    "--admin-port": ["on", "65536", "1.5", "0x50"],
+    "--rate-limit": ["100", "0/s", "1000001/s", "10/d"],
+    "--failure-limit": ["on", "-1/m", "1.5/s", "/m"],
+    "--trusted-proxies": ["proxy.internal", "10.0.0.0/33", "10.0.0.1,", "::/129"],
+    "--issuer": ["x".repeat(256), "\n", "a\tb", "\u0085"],
+    "--jwks-url": ["http://id.example/keys", "id.example", "ftp://127.0.0.1/", "http://127.0.0.1.example/"],
+    "--owner-claim": ["x".repeat(256), "\n", "a\tb", "\u0085"],
+    "--cors-origins": ["*", "null", "https://a.example/", "https://a.example,shop.example"],
+    "--log": ["all", "FAILURES", "none", "requests "],
+    "--idle-timeout": ["0s", "256s", "30", "1.5s"],
+    "--drain": ["11m", "-1s", "5", "1y"],
+    "--stop-timeout": ["0s", "999ms", "11m", "s"],
+    "--backup-every": ["0s", "21d", "1", "1w"],
+    "--backup-keep": ["0", "10001", "1.5", "all"],
+  };
+  const flags = Object.keys(badSettings);
+  for (const round of [0, 1, 2, 3]) {
+    const values = Object.values(badSettings).map((bad) => bad[round] as string);
+    it(`names every bad setting at once: ${values.join(" ")}`, async () => {
+      const asFlags = flags.flatMap((flag, n) => (n % 2 === round % 2 ? [`${flag}=${values[n]}`] : []));
+      const variableOf = (flag: string) => `PLANTSTORE_${flag.slice(2).replaceAll("-", "_").toUpperCase()}`;
+      const env = Object.fromEntries(flags.map((flag, n) => [variableOf(flag), values[n] as string]));
+      const { exitCode, stdout, stderr } = await run(["serve", ...asFlags], { env, cwd: folder.path });
+      expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+      const sources = flags.map((flag, n) => (n % 2 === round % 2 ? flag : variableOf(flag)));
+      for (const source of sources) expect(stderr).toContain(`${source} must be`);
+      expect(stderr.trim().split("\n")).toHaveLength(1);
+      expect(existsSync(join(folder.path, "data"))).toBe(false);
+    });
+  }
+
+  it("lets flags win over variables", async () => {
+    const [path, other] = [newPath(), newPath()];
+    const env = { PLANTSTORE_DATABASE: `sqlite:${other}`, PLANTSTORE_PORT: "none", PLANTSTORE_LOG: "requests" };
+    const program = await startProgram(["--database", `sqlite:${path}`], env);
+    expect([existsSync(path), existsSync(other)]).toEqual([true, false]);
+    await fetch(`${program.url}/livez`);
+    await program.logged("answered");
+  });
+
+  it("reads variables where there is no flag, and makes the folder of the database", async () => {
+    const path = join(folder.path, "new", "folder", "plants.db");
+    await startProgram([], { PLANTSTORE_DATABASE: `sqlite:${path}` });
+    expect(existsSync(path)).toBe(true);
+  });
+
+  for (const taken of ["--port", "--admin-port"]) {
+    it(
+      `says in one line that ${taken} is in use, with exit code 1`,
+      async () => {
+        const first = await start(newPath());
+        const { port } = new URL((taken === "--port" ? first.url : first.adminUrl) ?? "");
+        const settings = ["--database", `sqlite:${newPath()}`, "--port", "0", "--admin-port", "0", taken, port];
+        const { exitCode, stdout, stderr } = await run(["serve", ...settings]);
+        expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+        expect(stderr).toMatch(new RegExp(`^plantstore: cannot listen on 127.0.0.1:${port}.*\n$`));
+      },
+      TIMEOUT_MS / 6,
+    );
+  }
+
+  it("refuses a second server on the same database in one line, with exit code 1", async () => {
+    const path = newPath();
+    const first = await start(path);
+    const { exitCode, stdout, stderr } = await run(["serve", "--database", `sqlite:${path}`, "--port", "0"]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+    expect(stderr).toMatch(/^plantstore: another server is running on .*\n$/);
+    expect(await statusOf(`${first.url}/readyz`)).toBe(200);
+  });
+});
+
+describe("the first start", () => {
+  it("shows one token, a link with it, and a curl line that works when pasted; the second start shows none", async () => {
+    const path = newPath();
+    const first = await start(path);
+    await first.printed(/curl .*\n/);
+    const [ready, ...rest] = first.stdout().split("\n");
+    expect(ready).toMatch(/^\S.* http:\/\/127\.0\.0\.1:\d+$/);
+    const line = rest.find((each) => each.includes("curl ")) ?? "";
+    const tokens = new Set(first.stdout().match(/plt_[0-9A-Za-z]{36}/g));
+    expect(tokens.size).toBe(1);
+    expect(await paste(line)).toBe('{"name":"Clarkia","tag":"annual"}');
+    const [token = ""] = tokens;
+    expect(rest).toContain(`  ${first.url}/#token=${token}`);
+    const list = await fetch(`${first.url}/plants?fields=id,name,tag`, { headers: bearer(token) });
+    expect(await list.text()).toBe('[{"id":1,"name":"Clarkia","tag":"annual"}]');
+    await first.stop();
+
+    const second = await start(path);
+    expect(await statusOf(`${second.url}/plants`, { headers: bearer(token) })).toBe(200);
+    await second.stop();
+    expect(second.stdout()).toBe(`Plant Store is ready at ${second.url}\n`);
+  });
+
+  /** What the line answers in a shell; where there is no curl, the request that the shell would have made it send. */
+  async function paste(line: string): Promise<string> {
+    const sh = (script: string) => new Response(Bun.spawn(["sh", "-c", script], { stderr: "ignore" }).stdout).text();
+    if (Bun.which("curl") !== null) return sh(line);
+    const words = (await sh(`curl() { printf '%s\\n' "$@"; }; ${line}`)).trim().split("\n");
+    const after = (flag: string) => words.flatMap((word, n) => (words[n - 1] === flag ? [word] : []));
+    const headers = after("-H").map((header) => header.split(": ") as [string, string]);
+    return (await fetch(words[0] ?? "", { method: "POST", headers, body: after("-d").join("") })).text();
+  }
+});
+
+describe("a stop signal", () => {
+  /** Sends the signal until the program ends: the first ones may come too soon after the one before. */
+  const stopAgain = (program: Program, signal: NodeJS.Signals) =>
+    until(
+      async () => {
+        program.process.kill(signal);
+        await fetch(`${program.url}/livez`).catch(() => {});
+        return program.process.exitCode;
+      },
+      (exitCode) => exitCode !== null,
+    );
+
+  it(
+    "and another one at once, as npm doubles a Ctrl-C: answers what was accepted and exits with 0",
+    async () => {
+      const path = newPath();
+      const token = await createToken(`sqlite:${path}`, "ann");
+      const program = await start(path, "--drain", "0s");
+      const create = await beginCreate(program, token);
+      // Both signals are pending when the process goes on.
+      for (const signal of ["SIGSTOP", "SIGTERM", "SIGINT", "SIGCONT"] as const) program.process.kill(signal);
+      await refusesConnections(program);
+      expect(await create.finish()).toStartWith("HTTP/1.1 200 OK\r\n");
+      expect(await program.process.exited).toBe(0);
+    },
+    TIMEOUT_MS,
+  );
+
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    it(
+      `${signal}: answers what was accepted, empties the log into the database and exits with 0`,
+      async () => {
+        const path = newPath();
+        const token = await createToken(`sqlite:${path}`, "ann");
+        const program = await start(path, "--drain", "0s");
+        const create = await beginCreate(program, token);
+        program.process.kill(signal);
+        await refusesConnections(program);
+        const answer = await create.finish();
+        expect(answer).toStartWith("HTTP/1.1 200 OK\r\n");
+        expect(answer).toEndWith('\r\n\r\n{"name":"Half a letter, then the rest"}');
+        expect(await program.process.exited).toBe(0);
+        expect(program.log().map(({ msg }) => msg)).toEqual(["serving", "stopping", "stopped"]);
+        const leftovers = readdirSync(folder.path).filter((name) => join(folder.path, name) === `${path}-wal`);
+        expect(leftovers.filter((name) => statSync(join(folder.path, name)).size > 0)).toEqual([]);
+
+        const again = await start(path);
+        const list = await fetch(`${again.url}/plants?fields=id`, { headers: bearer(token) });
+        expect(await list.text()).toBe('[{"id":7}]');
+      },
+      TIMEOUT_MS,
+    );
+  }
+
+  for (const second of ["SIGTERM", "SIGINT"] as const) {
+    it(
+      `turns /readyz 503 while requests are still taken; a ${second} a second later ends it at once with exit code 1`,
+      async () => {
+        const path = newPath();
+        const token = await createToken(`sqlite:${path}`, "ann");
+        const program = await start(path, "--drain", "10m");
+        expect(await statusOf(`${program.url}/readyz`)).toBe(200);
+        program.process.kill("SIGTERM");
+        const response = await until(
+          () => fetch(`${program.url}/readyz`),
+          ({ status }) => status !== 200,
+        );
+        expect(response.status).toBe(503);
+        expect(response.headers.get("Retry-After")).toMatch(/^\d+$/);
+        expect(await response.json()).toEqual({ error: 50300, message: expect.any(String) });
+        const list = await fetch(`${program.url}/plants`, { headers: bearer(token) });
+        expect([list.status, list.headers.get("Connection")]).toEqual([200, "close"]);
+        expect(await statusOf(`${program.url}/livez`)).toBe(200);
+        expect(await stopAgain(program, second)).toBe(1);
+      },
+      TIMEOUT_MS / 6,
+    );
+  }
+});
+
+describe("SIGHUP", () => {
+  it("reloads, and does not stop, a server without a terminal", async () => {
+    const program = await start(newPath());
+    program.process.kill("SIGHUP");
+    await program.logged("reloading");
+    expect(await statusOf(`${program.url}/readyz`)).toBe(200);
+    expect(await program.stop()).toBe(0);
+  });
+
+  it(
+    "stops a server whose terminal closes: it answers what was accepted and exits with 0",
+    async () => {
+      const path = newPath();
+      const token = await createToken(`sqlite:${path}`, "ann");
+      const args = ["serve", "--database", `sqlite:${path}`, "--port", "0", "--admin-port", "0", "--drain", "0s"];
+      const ready = Promise.withResolvers<Pick<Program, "url" | "adminUrl">>();
+      let output = "";
+      const child = track(
+        Bun.spawn(commandLine(args), {
+          terminal: {
+            data(_terminal, chunk) {
+              output += new TextDecoder().decode(chunk);
+              const [adminUrl, url] = [/"adminUrl":"(.*?)"/, /ready at (\S+)/].map((each) => each.exec(output)?.[1]);
+              if (url !== undefined) ready.resolve({ url, adminUrl });
+            },
+          },
+        }),
+      );
+      const server = await ready.promise;
+      const create = await beginCreate(server, token);
+      child.terminal?.close();
+      await refusesConnections(server);
+      expect(await create.finish()).toStartWith("HTTP/1.1 200 OK\r\n");
+      expect(await child.exited).toBe(0);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe("the log", () => {
+  it("has a line with the X-Request-Id for every failure and none for what went well", async () => {
+    const path = newPath();
+    const token = await createToken(`sqlite:${path}`, "ann");
+    const program = await start(path);
+    const headers = (requestId: string) => ({ ...bearer(token), "X-Request-Id": requestId });
+    await fetch(`${program.url}/plants`, { headers: headers("good") });
+    await fetch(`${program.url}/plants?limit=0`, { headers: headers("bad-limit") });
+    await fetch(`${program.url}/plants/1`, { method: "DELETE", headers: headers("no-plant") });
+    const made = (await fetch(`${program.url}/nowhere`)).headers.get("X-Request-Id");
+    await program.stop();
+    const failures = program.log().filter(({ requestId }) => requestId !== undefined);
+    expect(failures).toMatchObject([
+      { level: "warn", requestId: "bad-limit", operation: "listPlants", method: "GET", path: "/plants", owner: "ann" },
+      { level: "warn", requestId: "no-plant", operation: "deletePlant", status: 404, error: "plant_not_found" },
+      { level: "warn", requestId: made, operation: "none", status: 404, path: "/nowhere" },
+    ]);
+  });
+
+  it("has a line for every request with --log requests, and never a token", async () => {
+    const path = newPath();
+    const token = await createToken(`sqlite:${path}`, "ann");
+    const program = await start(path, "--log", "requests");
+    const secret = token.slice("plt_".length);
+    const requests: [path: string, init: RequestInit][] = [
+      [`/plants?access_token=${token}`, {}],
+      [`/plants?limit=${token}&after=${token}`, { headers: bearer(token) }],
+      [`/plants/${token}`, { method: "DELETE", headers: bearer(token) }],
+      [`/${token}/${token}`, {}],
+      [`/plants/plt%5F${secret}`, { method: "DELETE", headers: bearer(token) }],
+      ["/plants", { headers: { ...bearer(token), "X-Request-Id": token } }],
+      ["/plants", { headers: { ...bearer(token), "X-Request-Id": `a${token}b,${token}` } }],
+      ["/plants", { headers: { Authorization: token } }],
+      ["/plants", { headers: { Authorization: `Bearer ${token}, Bearer ${token}` } }],
+      ["/plants", { method: "POST", headers: { ...bearer(token), "Idempotency-Key": `${token} ` }, body: token }],
+      ["/livez", { headers: { Cookie: token, "User-Agent": token, Referer: token } }],
+    ];
+    for (const [target, init] of requests) await fetch(program.url + target, init);
+    await program.stop();
+    const lines = program.log().filter(({ requestId }) => requestId !== undefined);
+    expect(lines).toHaveLength(requests.length);
+    expect(lines.filter((line) => JSON.stringify(line).includes(secret))).toEqual([]);
+    expect(lines.map(({ status }) => status)).toEqual([401, 400, 400, 404, 400, 200, 200, 401, 400, 400, 200]);
+  });
+});
+
+describe("the limits of a running server", () => {
+  const failures = async (program: Program, count: number, headers: Record<string, string> = {}) => {
+    const statuses = new Set<number>();
+    for (let n = 0; n < count; n++)
+      statuses.add(await statusOf(`${program.url}/plants`, { headers: { ...headers, ...bearer("x") } }));
+    return [...statuses];
+  };
+
+  it("are 600 invalid tokens a minute of an address, and no bound for good ones", async () => {
+    const path = newPath();
+    const token = await createToken(`sqlite:${path}`, "ann");
+    const program = await start(path);
+    expect(await failures(program, 600)).toEqual([401]);
+    // Some came back while those were sent.
+    expect(await failures(program, 600)).toContain(429);
+    expect(await statusOf(`${program.url}/plants`, { headers: bearer(token) })).toBe(200);
+  });
+
+  it("are what its settings say", async () => {
+    const path = newPath();
+    const token = await createToken(`sqlite:${path}`, "ann");
+    const proxies = ["--trusted-proxies", "10.0.0.0/8, 127.0.0.1"];
+    const program = await start(path, "--rate-limit", "2/h", "--failure-limit", "1/h", ...proxies);
+    const forwarded = { "X-Forwarded-For": "192.0.2.1" };
+    expect([await failures(program, 2), await failures(program, 1, forwarded)]).toEqual([[401, 429], [401]]);
+    const list = () => statusOf(`${program.url}/plants`, { headers: bearer(token) });
+    expect([await list(), await list(), await list()]).toEqual([200, 200, 429]);
+    const without = await start(newPath(), "--failure-limit", "off");
+    expect(await failures(without, 1_000)).toEqual([401]);
+  });
+});
+
+describe("a running server", () => {
+  it("refuses a token that a command revoked, and goes on taking the others", async () => {
+    const path = newPath();
+    const program = await start(path);
+    const [token, other] = [await createToken(`sqlite:${path}`, "ann"), await createToken(`sqlite:${path}`, "ann")];
+    const list = (each: string) => statusOf(`${program.url}/plants`, { headers: bearer(each) });
+    expect([await list(token), await list(other)]).toEqual([200, 200]);
+    expect((await run(["token", "revoke", token, "--database", `sqlite:${path}`])).exitCode).toBe(0);
+    expect(
+      await until(
+        () => list(token),
+        (status) => status !== 200,
+      ),
+    ).toBe(401);
+    expect(await list(other)).toBe(200);
+  });
+
+  it("shows /metrics on the admin listener only, and the plants on the other only", async () => {
+    const program = await start(newPath());
+    expect([await statusOf(`${program.url}/metrics`), await statusOf(`${program.adminUrl}/plants`)]).toEqual([
+      404, 404,
+    ]);
+    await fetch(`${program.url}/livez`);
+    const metrics = await fetch(`${program.adminUrl}/metrics`);
+    expect(metrics.headers.get("Content-Type")).toStartWith("text/plain");
+    expect(await metrics.text()).toMatch(
+      /^plantstore_http_request_duration_seconds_count\{.*operation="livez".*\} 1$/m,
+    );
+    const without = await start(newPath(), "--admin-port", "off");
+    expect(without.adminUrl).toBeUndefined();
+  });
+
+  it(
+    "closes connections that stall, wherever they do",
+    async () => {
+      const path = newPath();
+      const token = await createToken(`sqlite:${path}`, "ann");
+      const program = await start(path, "--idle-timeout", "1s");
+      const stalls = {
+        "before a request": "",
+        "in the headers": "GET /livez HTTP/1.1\r\nHost: x\r\nX-Slow",
+        "in a body": `${createHead(token, "Content-Length: 40")}{"id": 1,`,
+        "in a chunked body": `${createHead(token, "Transfer-Encoding: chunked")}9\r\n{"id": 1,\r\n`,
+        "between requests": "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n",
+      };
+      const answers = Object.values(stalls).map((text) => openSocket(program.url, text).closed);
+      expect((await Promise.all(answers)).map((answer) => answer.includes(" 200 OK"))).toEqual([
+        ...Array<boolean>(4).fill(false),
+        true,
+      ]);
+      expect(await statusOf(`${program.url}/plants`, { headers: bearer(token) })).toBe(200);
+    },
+    TIMEOUT_MS,
+  );
+});

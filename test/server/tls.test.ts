@@ -1,0 +1,312 @@
+import { afterAll, describe, expect, it, spyOn } from "bun:test";
+import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { connect as connectTcp } from "node:net";
+import { join } from "node:path";
+import { Listener } from "../../src/http/listener.ts";
+import { CertificateFiles } from "../../src/server/certificate-files.ts";
+import { makeCertificate, nameShownBy, openTls, type TestCertificate, withEcKey } from "../support/certificates.ts";
+import { createToken, fetchMetrics, type Program, run } from "../support/program.ts";
+import { temporaryFolder } from "../support/service.ts";
+import { startPrograms } from "../support/started.ts";
+import { until } from "../support/until.ts";
+
+const TIMEOUT_MS = 60_000;
+const first = makeCertificate("first");
+const second = makeCertificate("second");
+
+/** Cipher suites of TLS 1.2; `*` is the type of the server's key. */
+const GOOD_SUITES = ["ECDHE-*-AES128-GCM-SHA256", "ECDHE-*-AES256-GCM-SHA384", "ECDHE-*-CHACHA20-POLY1305"];
+const BAD_SUITES = [
+  "ECDHE-*-AES128-SHA",
+  "ECDHE-*-AES256-SHA",
+  "ECDHE-*-AES128-SHA256",
+  "AES128-GCM-SHA256",
+  "AES256-GCM-SHA384",
+  "AES128-SHA",
+  "AES256-SHA",
+];
+
+const folder = temporaryFolder();
+afterAll(() => folder.remove());
+const startProgram = startPrograms();
+
+let folders = 0;
+
+/** A folder with a certificate and a database of its own. */
+function newFiles({ cert, key }: TestCertificate) {
+  const path = join(folder.path, String(++folders));
+  mkdirSync(path);
+  const files = { cert: join(path, "tls.crt"), key: join(path, "tls.key") };
+  writeFileSync(files.cert, cert);
+  writeFileSync(files.key, key);
+  return { ...files, path, database: `sqlite:${path}/plants.db` };
+}
+
+async function start(files: { cert: string; key: string; database: string }): Promise<Program> {
+  const tls = ["--tls-cert", files.cert, "--tls-key", files.key];
+  return await startProgram(["--database", files.database, ...tls]);
+}
+
+const portOf = ({ url }: Program): number => Number(new URL(url).port);
+
+describe("a server with a certificate", () => {
+  it("speaks TLS, tells so, and asks browsers to stay with it", async () => {
+    const program = await start(newFiles(first));
+    expect(program.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
+    expect(await nameShownBy(program)).toBe("first");
+    for (const [path, status] of [
+      ["/livez", 200],
+      ["/plants", 401],
+      ["/nope", 404],
+      ["/docs", 200],
+    ] as const) {
+      const response = await fetch(program.url + path, { tls: { ca: first.cert } });
+      expect([response.status, response.headers.get("Strict-Transport-Security")]).toEqual([
+        status,
+        "max-age=31536000",
+      ]);
+    }
+    await expect(fetch(`${program.url}/livez`, { tls: { ca: second.cert } })).rejects.toThrow();
+    expect(program.adminUrl).toStartWith("http://");
+  });
+
+  it("answers nothing without TLS", async () => {
+    const program = await start(newFiles(first));
+    expect(await tell(program, Buffer.from("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"))).toBe("");
+  });
+
+  it("refuses what is older than TLS 1.2", async () => {
+    const program = await start(newFiles(first));
+    const hello = (minor: number) =>
+      Buffer.concat([
+        Buffer.from([0x16, 3, 1, 0, 45, 1, 0, 0, 41, 3, minor]),
+        Buffer.alloc(32, 7),
+        // No session, the cipher suite TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256, no compression.
+        Buffer.from([0, 0, 2, 0xc0, 0x2f, 1, 0]),
+      ]);
+    const alert = "\x15\x03\x01\x00\x02\x02\x46";
+    expect([await tell(program, hello(1)), await tell(program, hello(2))]).toEqual([alert, alert]);
+    expect(await tell(program, hello(3))).not.toEndWith(alert.slice(-1));
+    for (const version of ["TLSv1.2", "TLSv1.3"] as const) {
+      const { socket } = await openTls(program, { minVersion: version, maxVersion: version });
+      expect(socket.getProtocol()).toBe(version);
+      socket.destroy();
+    }
+  });
+
+  it.each([
+    ["RSA", first, second],
+    ["ECDSA", withEcKey(first), withEcKey(second)],
+  ] as const)(
+    "offers only AEAD suites with forward secrecy on TLS 1.2, with an %s key and after a reload",
+    async (type, before, after) => {
+      const files = newFiles(before);
+      const program = await start(files);
+      const accepts = (cipher: string) =>
+        openTls(program, { ciphers: cipher, maxVersion: "TLSv1.2" }).then(
+          ({ socket }) => {
+            const { name } = socket.getCipher();
+            socket.destroy();
+            return name === cipher;
+          },
+          () => false,
+        );
+      const accepted = async () => {
+        const results = [...GOOD_SUITES, ...BAD_SUITES].map(async (suite) => {
+          const cipher = suite.replace("*", type);
+          return (await accepts(cipher)) ? [cipher] : [];
+        });
+        return (await Promise.all(results)).flat();
+      };
+      const expected = GOOD_SUITES.map((suite) => suite.replace("*", type));
+      expect(await accepted()).toEqual(expected);
+      writeFileSync(files.cert, after.cert);
+      writeFileSync(files.key, after.key);
+      await program.logged("certificate replaced");
+      expect(await nameShownBy(program)).toBe("second");
+      expect(await accepted()).toEqual(expected);
+    },
+    TIMEOUT_MS,
+  );
+
+  it("shares its port with no other server", async () => {
+    const { port } = new URL((await start(newFiles(first))).url);
+    const { cert, key, database } = newFiles(first);
+    const files = ["--database", database, "--tls-cert", cert, "--tls-key", key];
+    const { exitCode, stderr } = await run(["serve", ...files, "--port", port, "--admin-port", "off"]);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 1,
+      stderr: expect.stringMatching(new RegExp(`^plantstore: cannot listen on 127.0.0.1:${port}.*\n$`)),
+    });
+  });
+
+  it("goes on with the old certificate when the new one cannot be installed", async () => {
+    const options = { host: "127.0.0.1", port: 0, reusePort: false, idleTimeoutSeconds: 10, certificate: first };
+    const listener = new Listener(options, { fetch: () => new Response() });
+    expect(() => listener.setCertificate({ cert: "none", key: "none" })).toThrow("cannot listen on 127.0.0.1");
+    expect(await nameShownBy(listener)).toBe("first");
+    listener.setCertificate(second);
+    expect(await nameShownBy(listener)).toBe("second");
+    await listener.stop(0, Promise.resolve());
+  });
+
+  /** What comes back for these bytes until the server hangs up. */
+  function tell(program: Program, bytes: Uint8Array): Promise<string> {
+    const { promise, resolve } = Promise.withResolvers<string>();
+    const socket = connectTcp(portOf(program), "127.0.0.1", () => socket.write(bytes));
+    let answer = "";
+    socket.on("data", (chunk) => {
+      answer += chunk.toString("latin1");
+    });
+    socket.on("error", () => {});
+    socket.on("close", () => resolve(answer));
+    return promise;
+  }
+
+  it(
+    "shows the new one when the files change, and finishes what it was asked before",
+    async () => {
+      const files = newFiles(first);
+      const token = await createToken(files.database, "ann");
+      const program = await start(files);
+      const { socket } = await openTls(program);
+      const body = '{"id":1,"name":"Clarkia"}';
+      socket.write(
+        `POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 9)}`,
+      );
+      await until(
+        () => fetchMetrics(program),
+        (text) => text.includes("plantstore_http_requests_pending 1"),
+      );
+      writeFileSync(files.cert, second.cert);
+      writeFileSync(files.key, second.key);
+      await program.logged("certificate replaced");
+      expect(await nameShownBy(program)).toBe("second");
+      expect(await fetchMetrics(program)).toContain("plantstore_http_requests_pending 1");
+      const answer = new Promise<string>((resolve) => socket.once("data", (chunk) => resolve(String(chunk))));
+      socket.write(body.slice(9));
+      expect(await answer).toStartWith("HTTP/1.1 200 OK\r\n");
+      expect(await program.stop()).toBe(0);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    "follows links that are switched at once, and keeps the old one while the new one cannot be used",
+    async () => {
+      const files = newFiles(first);
+      const [good, bad] = [newFiles(second), newFiles({ cert: second.cert, key: first.key })];
+      const links = { cert: join(files.path, "live/tls.crt"), key: join(files.path, "live/tls.key") };
+      const switchTo = (path: string) => {
+        symlinkSync(path, join(files.path, "next"));
+        renameSync(join(files.path, "next"), join(files.path, "live"));
+      };
+      switchTo(files.path);
+      const program = await start({ ...links, database: files.database });
+      switchTo(bad.path);
+      await program.logged("KEY_VALUES_MISMATCH");
+      expect(await nameShownBy(program)).toBe("first");
+      rmSync(bad.cert);
+      await program.logged("ENOENT");
+      expect(await nameShownBy(program)).toBe("first");
+      switchTo(good.path);
+      await program.logged("certificate replaced");
+      expect(await nameShownBy(program)).toBe("second");
+      const events = program.log().map(({ msg }) => msg);
+      expect(events).toEqual([
+        "serving",
+        "certificate not replaced",
+        "certificate not replaced",
+        "certificate replaced",
+      ]);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe("a certificate that cannot be used", () => {
+  const good = newFiles(first);
+  const mixed = newFiles({ cert: second.cert, key: first.key });
+  const none = newFiles({ cert: "none", key: "none" });
+
+  it.each([
+    ["it is of another key", mixed.cert, mixed.key, "KEY_VALUES_MISMATCH"],
+    ["it is none", none.cert, good.key, "PEM"],
+    ["its key is none", good.cert, none.key, "PEM"],
+    ["it is not there", `${good.cert}.old`, good.key, "no such file"],
+    ["its key is not there", good.cert, `${good.key}.old`, "no such file"],
+    ["it is a device", "/dev/zero", good.key, "/dev/zero is not a regular file"],
+    ["its key is a folder", good.cert, "/tmp", "/tmp is not a regular file"],
+  ])("stops the start in one line when %s", async (_what, cert, key, reason) => {
+    const { exitCode, stdout, stderr } = await run(["serve", "--tls-cert", cert, "--tls-key", key]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+    expect(stderr).toStartWith(`plantstore: cannot use the certificate ${cert} with the key ${key}: `);
+    expect(stderr).toContain(reason);
+    expect(stderr.trim().split("\n")).toHaveLength(1);
+  });
+
+  it("is told of once for each reason, however often the files are read", () => {
+    const files = newFiles(first);
+    const ticks = spyOn(globalThis, "setInterval").mockReturnValue(0 as never);
+    const heard: string[] = [];
+    CertificateFiles.open({ tlsCert: files.cert, tlsKey: files.key })?.watch({
+      onChange: ({ cert }) => heard.push(cert),
+      onFault: ({ message }) => heard.push(message),
+    });
+    const [[tick]] = ticks.mock.calls as unknown as [[() => void]];
+    ticks.mockRestore();
+    const keys = [first.key, "none", "none", second.key, second.key, "none", first.key, "none", first.key];
+    for (const key of keys) {
+      writeFileSync(files.key, key);
+      for (let n = 0; n < 3; n++) tick();
+    }
+    const faults = ["no PEM block", "KEY_VALUES_MISMATCH", "no PEM block", "no PEM block"];
+    expect(heard.map((each) => faults.find((fault) => each.includes(fault)) ?? each)).toEqual(faults);
+    writeFileSync(files.cert, second.cert);
+    writeFileSync(files.key, second.key);
+    for (let n = 0; n < 3; n++) tick();
+    expect(heard.slice(faults.length)).toEqual([second.cert]);
+  });
+
+  it("is ignored after the watch has ended", () => {
+    const files = newFiles(first);
+    const opened = CertificateFiles.open({ tlsCert: files.cert, tlsKey: files.key });
+    const changes: string[] = [];
+    const stopWatching = opened?.watch({
+      onChange: () => changes.push("change"),
+      onFault: () => changes.push("error"),
+    });
+    stopWatching?.();
+    writeFileSync(files.cert, second.cert);
+    writeFileSync(files.key, second.key);
+    opened?.check();
+    expect(changes).toEqual([]);
+  });
+
+  it("is installed at the next check when the listener rejects it at first", () => {
+    const files = newFiles(first);
+    const ticks = spyOn(globalThis, "setInterval").mockReturnValue(0 as never);
+    const events: string[] = [];
+    CertificateFiles.open({ tlsCert: files.cert, tlsKey: files.key })?.watch({
+      onChange() {
+        events.push("change");
+        if (events.length === 1) throw new Error("no descriptor");
+      },
+      onFault: ({ message }) => events.push(message),
+    });
+    const [[tick]] = ticks.mock.calls as unknown as [[() => void]];
+    ticks.mockRestore();
+    writeFileSync(files.cert, second.cert);
+    writeFileSync(files.key, second.key);
+    for (let n = 0; n < 3; n++) tick();
+    expect(events).toEqual(["change", "no descriptor", "change"]);
+  });
+
+  it.each(["--tls-cert", "--tls-key"])("is a mistake in the call when only %s is given", async (flag) => {
+    const { exitCode, stderr } = await run(["serve", flag, good.cert]);
+    expect([exitCode, stderr]).toEqual([
+      2,
+      "plantstore: --tls-cert and --tls-key go together: give both, or neither\n",
+    ]);
+  });
+});

@@ -1,0 +1,425 @@
+import { afterAll, beforeAll, describe, expect, it } from "bun:test";
+import { readFileSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { makeCertificate, nameShownBy } from "../support/certificates.ts";
+import { newPostgresDatabase, type PostgresDatabase } from "../support/postgres.ts";
+import { createToken, fetchMetrics, type Program, run, track } from "../support/program.ts";
+import { temporaryFolder } from "../support/service.ts";
+import { startPrograms } from "../support/started.ts";
+import { until } from "../support/until.ts";
+
+const TIMEOUT_MS = 60_000;
+
+let database: PostgresDatabase;
+/** Beside the first one, for what cannot be done from within it. */
+let other: PostgresDatabase;
+let token: string;
+beforeAll(async () => {
+  [database, other] = await Promise.all([newPostgresDatabase(), newPostgresDatabase()]);
+  token = await createToken(database.url, "ann");
+}, TIMEOUT_MS);
+afterAll(async () => {
+  await database.drop();
+  await other.drop();
+});
+
+const startProgram = startPrograms();
+
+async function start(workers: number, ...args: string[]): Promise<Program> {
+  const settings = ["--database", database.url, "--workers", String(workers), "--query-timeout", "30s"];
+  return await startProgram([...settings, ...args]);
+}
+
+/** One request on a connection of its own, which may go to any worker: its status, or 0 when there is no answer. */
+const ask = (program: Program, path = "/livez"): Promise<number> =>
+  fetch(program.url + path, { headers: { Authorization: `Bearer ${token}` }, keepalive: false }).then(
+    ({ status }) => status,
+    () => 0,
+  );
+
+/** How many requests to `/livez` each worker has answered, by its number. */
+async function answered(program: Program): Promise<Map<number, number>> {
+  const text = await fetchMetrics(program);
+  const counts = text.matchAll(
+    /^plantstore_http_request_duration_seconds_count\{operation="livez",.*worker="(\d+)"\} (\d+)$/gm,
+  );
+  return new Map([...counts].map(([, worker, count]) => [Number(worker), Number(count)]));
+}
+
+/** Whether a process is gone: one that nobody has reaped yet has no command line any more. */
+function isGone(pid: number): boolean {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, "utf8") === "";
+  } catch {
+    return true;
+  }
+}
+
+const pidOf = (program: Program, worker: number): number => program.workers().get(worker) as number;
+const messages = (program: Program): unknown[] => program.log().map(({ msg }) => msg);
+
+describe("serve --workers", () => {
+  it("is refused on SQLite, with the remedy, and leaves no file behind", async () => {
+    const folder = temporaryFolder();
+    const path = `${folder.path}/plants.db`;
+    const { exitCode, stdout, stderr } = await run(["serve", "--workers", "2", "--database", `sqlite:${path}`]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).toMatch(/^plantstore: --workers 2 needs PostgreSQL.*--database.*\n$/);
+    expect(await Bun.file(path).exists()).toBe(false);
+    folder.remove();
+  });
+
+  it("gives numbers to its own workers only", async () => {
+    const { exitCode, stderr } = await run(["serve", "--worker", "1", "--database", database.url]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining("use --workers") });
+  });
+
+  it(
+    "refuses a port that is taken, also by other workers, as one server does",
+    async () => {
+      for (const workers of [1, 2]) {
+        const { url } = await start(workers);
+        const { port } = new URL(url);
+        const args = ["--database", database.url, "--workers", "2", "--port", port, "--admin-port", "off"];
+        const { exitCode, stdout, stderr } = await run(["serve", ...args]);
+        expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+        expect(stderr).toMatch(new RegExp(`^plantstore: cannot listen on 127.0.0.1:${port}.*\n$`));
+      }
+    },
+    TIMEOUT_MS,
+  );
+
+  it("says in one line why its workers cannot start, with exit code 1", async () => {
+    const args = ["--database", `${database.url}_of_nobody`, "--workers", "3", "--port", "0", "--admin-port", "0"];
+    const { exitCode, stdout, stderr } = await run(["serve", ...args]);
+    expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+    expect(stderr).toMatch(/^plantstore: cannot use the database .*_of_nobody.*\n$/);
+  });
+});
+
+describe("several workers", () => {
+  it(
+    "show one ready line and one first token, and share one port and one page of figures",
+    async () => {
+      const program = await startProgram(["--database", other.url, "--workers", "3"]);
+      await program.printed(/curl .*\n/);
+      expect(program.stdout().match(/ready at/g)).toHaveLength(1);
+      expect(new Set(program.stdout().match(/plt_\w+/g)).size).toBe(1);
+      expect(new Set(program.workers().values()).size).toBe(3);
+      let sent = 0;
+      const counts = await until(
+        async () => {
+          await Promise.all(Array.from({ length: 20 }, () => ask(program)));
+          sent += 20;
+          return answered(program);
+        },
+        ({ size }) => size === 3,
+      );
+      expect([...counts.values()].reduce((sum, count) => sum + count)).toBe(sent);
+      const text = await fetchMetrics(program);
+      for (const name of ["process_start_time_seconds", "plantstore_build_info", "plantstore_http_requests_pending"]) {
+        expect(text.match(new RegExp(`^# TYPE ${name} `, "gm"))).toHaveLength(1);
+        expect(text.match(new RegExp(`^${name}\\{.*worker="[123]"\\} `, "gm"))).toHaveLength(3);
+      }
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    "log whole lines, each with the number of its worker",
+    async () => {
+      const program = await start(2, "--log", "requests");
+      const path = `/${"long-".repeat(2_000)}`;
+      for (let round = 0; round < 10; round++) {
+        await Promise.all(Array.from({ length: 50 }, () => ask(program, path)));
+      }
+      expect(await program.stop()).toBe(0);
+      const lines = program.log().filter(({ requestId }) => requestId !== undefined);
+      expect(lines).toHaveLength(500);
+      expect(new Set(lines.map(({ worker, pid }) => `${worker} ${pid}`))).toEqual(
+        new Set([...program.workers()].map(([worker, pid]) => `${worker} ${pid}`)),
+      );
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    "are replaced when they die, while the others go on",
+    async () => {
+      const program = await start(2);
+      const [first, second] = [pidOf(program, 1), pidOf(program, 2)];
+      process.kill(first, "SIGKILL");
+      await until(
+        () => pidOf(program, 1),
+        (pid) => pid !== first,
+      );
+      expect(pidOf(program, 2)).toBe(second);
+      const statuses = await Promise.all(Array.from({ length: 50 }, () => ask(program, "/plants")));
+      expect(new Set(statuses)).toEqual(new Set([200]));
+      await until(
+        async () => [await ask(program), await answered(program)] as const,
+        ([, counts]) => counts.has(1) && counts.has(2),
+      );
+      expect(await program.stop()).toBe(0);
+      expect(messages(program)).toContain("worker ended, restarting it");
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    "are replaced later and later while they cannot start, and the cause is in the log",
+    async () => {
+      const program = await start(2);
+      const name = new URL(database.url).pathname.slice(1);
+      const endings = () => program.log().filter(({ endedWorker }) => endedWorker === 1);
+      const figures = async () => (await fetch(`${program.adminUrl}/metrics`)).status;
+      const first = pidOf(program, 1);
+      try {
+        await other.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
+        process.kill(first, "SIGKILL");
+        await until(
+          async () => [await figures(), endings().length],
+          ([status, count]) => {
+            expect(status).toBe(200);
+            return count === 4;
+          },
+        );
+      } finally {
+        await other.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+      }
+      await until(
+        () => pidOf(program, 1),
+        (pid) => pid !== first,
+      );
+      const [killed, ...failed] = endings();
+      expect(killed).toMatchObject({ signal: "SIGKILL", endedPid: first, delayMs: 100 });
+      expect(failed.slice(0, 3)).toMatchObject([
+        { exitCode: 1, failure: expect.stringContaining("cannot use the database"), delayMs: 200 },
+        { delayMs: 400 },
+        { delayMs: 800 },
+      ]);
+      expect(await program.stop()).toBe(0);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    "do not hold up the figures of the others when one does not answer",
+    async () => {
+      const program = await start(2);
+      await until(
+        async () => [await ask(program), await answered(program)] as const,
+        ([, counts]) => counts.size === 2,
+      );
+      process.kill(pidOf(program, 1), "SIGSTOP");
+      expect([...(await answered(program)).keys()]).toEqual([2]);
+      process.kill(pidOf(program, 1), "SIGCONT");
+      await until(
+        () => answered(program),
+        ({ size }) => size === 2,
+      );
+    },
+    TIMEOUT_MS,
+  );
+
+  it("that have hung up and are not gone yet have no figures", async () => {
+    const script = join(import.meta.dir, "../support/silent-worker.ts");
+    const { stdout, stderr } = track(Bun.spawn([process.execPath, script], { stdout: "pipe", stderr: "pipe" }));
+    const said = await Promise.all([stdout, stderr].map((each) => new Response(each).text()));
+    expect(said).toEqual(['["none","none"]\n', ""]);
+  });
+});
+
+describe("a stop signal to a supervisor", () => {
+  let plants = 0;
+
+  /** A create that has come in by half; `finish` sends the rest and resolves with all that came back. */
+  function beginCreate(program: Program) {
+    const body = `{"id": ${++plants}, "name": "Half a letter, then the rest"}`;
+    const head = `POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n`;
+    const socket = connect(Number(new URL(program.url).port), "127.0.0.1");
+    let received = "";
+    socket.on("data", (chunk) => {
+      received += chunk;
+    });
+    socket.write(`${head}Content-Length: ${body.length}\r\n\r\n${body.slice(0, 20)}`);
+    return {
+      finish: async () => {
+        const closed = new Promise((resolve) => socket.once("close", resolve));
+        socket.write(body.slice(20));
+        await closed;
+        return received;
+      },
+    };
+  }
+
+  const pending = async (program: Program): Promise<number> => {
+    const text = await fetchMetrics(program);
+    const counts = text.matchAll(/^plantstore_http_requests_pending\{worker="\d+"\} (\d+)$/gm);
+    return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
+  };
+
+  for (const [signal, whom] of [
+    ["SIGTERM", "alone"],
+    ["SIGINT", "and its workers, as from a terminal"],
+  ] as const) {
+    it(
+      `${signal} ${whom}: lets every worker answer what it has accepted, and exits with 0`,
+      async () => {
+        const program = await start(2, "--drain", "0s");
+        const creates = Array.from({ length: 8 }, () => beginCreate(program));
+        await until(
+          () => pending(program),
+          (count) => count === creates.length,
+        );
+        program.process.kill(signal);
+        if (signal === "SIGINT") for (const pid of program.workers().values()) process.kill(pid, signal);
+        await until(
+          () => ask(program),
+          (status) => status === 0,
+        );
+        for (const { finish } of creates) expect(await finish()).toStartWith("HTTP/1.1 200 OK\r\n");
+        expect(await program.process.exited).toBe(0);
+        expect(messages(program).filter((each) => each === "stopped")).toHaveLength(3);
+        expect([...program.workers().values()].filter((pid) => !isGone(pid))).toEqual([]);
+      },
+      TIMEOUT_MS,
+    );
+  }
+
+  it(
+    "and another one a second later: ends the workers at once, with exit code 1",
+    async () => {
+      const program = await start(2, "--drain", "10m");
+      program.process.kill("SIGTERM");
+      await until(
+        () => ask(program, "/readyz"),
+        (status) => status === 503,
+      );
+      const exitCode = await until(
+        async () => {
+          program.process.kill("SIGTERM");
+          await ask(program);
+          return program.process.exitCode;
+        },
+        (code) => code !== null,
+      );
+      expect(exitCode).toBe(1);
+      for (const pid of program.workers().values()) await until(() => isGone(pid), Boolean);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    "and a worker that cannot finish: ends it when its time is over, with exit code 1",
+    async () => {
+      const program = await start(2, "--drain", "0s", "--stop-timeout", "1s");
+      process.kill(pidOf(program, 1), "SIGSTOP");
+      expect(await program.stop()).toBe(1);
+      await until(() => isGone(pidOf(program, 1)), Boolean);
+      expect(messages(program).filter((each) => each === "stopped")).toHaveLength(1);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    "SIGKILL: leaves no worker behind, each answers what it has accepted",
+    async () => {
+      const program = await start(2, "--drain", "0s");
+      const creates = Array.from({ length: 8 }, () => beginCreate(program));
+      await until(
+        () => pending(program),
+        (count) => count === creates.length,
+      );
+      await program.stop("SIGKILL");
+      await until(
+        () => ask(program),
+        (status) => status === 0,
+      );
+      for (const { finish } of creates) expect(await finish()).toStartWith("HTTP/1.1 200 OK\r\n");
+      for (const pid of program.workers().values()) await until(() => isGone(pid), Boolean);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe("a killed supervisor", () => {
+  it(
+    "leaves its port to the next one at once, however long its workers would drain",
+    async () => {
+      let program = await start(2, "--drain", "10m");
+      const { port } = new URL(program.url);
+      for (let round = 0; round < 3; round++) {
+        const workers = [...program.workers().values()];
+        await program.stop("SIGKILL");
+        // The last --port wins.
+        program = await start(2, "--drain", "10m", "--port", port);
+        expect(new URL(program.url).port).toBe(port);
+        expect(await ask(program, "/plants")).toBe(200);
+        for (const pid of workers) await until(() => isGone(pid), Boolean);
+      }
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    "ends the drain of its workers",
+    async () => {
+      const program = await start(2, "--drain", "10m");
+      program.process.kill("SIGTERM");
+      await until(
+        () => ask(program, "/readyz"),
+        (status) => status === 503,
+      );
+      await program.stop("SIGKILL");
+      for (const pid of program.workers().values()) await until(() => isGone(pid), Boolean);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe("workers with limits and a certificate", () => {
+  it(
+    "each count invalid tokens for themselves, and never those of others against a good one",
+    async () => {
+      const program = await start(2, "--failure-limit", "3/h");
+      const headers = { Authorization: "Bearer plt_nobody" };
+      const statuses: number[] = [];
+      for (let n = 0; n < 40; n++) {
+        const answer = await fetch(`${program.url}/plants`, { headers, keepalive: false });
+        statuses.push(answer.status);
+      }
+      expect(new Set(statuses)).toEqual(new Set([401, 429]));
+      expect(statuses.filter((status) => status === 401)).toHaveLength(2 * 3);
+      for (let n = 0; n < 20; n++) expect(await ask(program, "/plants?limit=1")).toBe(200);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    "all use TLS, and all replace the certificate on SIGHUP",
+    async () => {
+      const folder = temporaryFolder();
+      const files = { cert: `${folder.path}/tls.crt`, key: `${folder.path}/tls.key` };
+      const put = ({ cert, key }: ReturnType<typeof makeCertificate>) => {
+        writeFileSync(files.cert, cert);
+        writeFileSync(files.key, key);
+      };
+      put(makeCertificate("first"));
+      const program = await start(2, "--tls-cert", files.cert, "--tls-key", files.key);
+      /** The names that 20 connections are shown, which may go to any worker. */
+      const names = () => Promise.all(Array.from({ length: 20 }, () => nameShownBy(program)));
+      expect(new Set(await names())).toEqual(new Set(["first"]));
+      put(makeCertificate("second"));
+      program.process.kill("SIGHUP");
+      for (const msg of ["reloading", "certificate replaced"]) {
+        await until(() => program.log().filter((line) => line["msg"] === msg).length === 2);
+      }
+      expect(new Set(await names())).toEqual(new Set(["second"]));
+      expect(await program.stop()).toBe(0);
+      folder.remove();
+    },
+    TIMEOUT_MS,
+  );
+});

@@ -1,0 +1,81 @@
+import { afterAll, beforeAll, describe, expect, it } from "bun:test";
+import { PlantStoreClient } from "../../../src/client/index.ts";
+import { Ledger } from "../../support/ledger.ts";
+import { type PostgresServer, startPostgres } from "../../support/postgres.ts";
+import { createToken, type Program, startProgram } from "../../support/program.ts";
+import { until } from "../../support/until.ts";
+import { Witness } from "../../support/witness.ts";
+
+const ROUNDS = Number(process.env["PLANTSTORE_CRASH_ROUNDS"] || 2);
+const TIMEOUT_MS = 60_000;
+const QUERY_TIMEOUT_MS = 1_000;
+/** What an answer, and the first answer after the database is back, may take on a busy machine. */
+const DEADLINE_MS = QUERY_TIMEOUT_MS + 9_000;
+
+let postgres: PostgresServer;
+let program: Program;
+let token: string;
+let otherToken: string;
+beforeAll(async () => {
+  postgres = await startPostgres();
+  const database = await postgres.newDatabase();
+  program = await startProgram(["--database", database.url, "--query-timeout", `${QUERY_TIMEOUT_MS}ms`]);
+  token = await createToken(database.url, "ann");
+  otherToken = await createToken(database.url, "bob");
+}, TIMEOUT_MS);
+afterAll(async () => {
+  await program.stop();
+  await postgres.stop();
+});
+
+/** Creates plants, one after the other, until one is answered. */
+async function firstAnswer(): Promise<void> {
+  const client = new PlantStoreClient({ url: program.url, token: otherToken, attempts: 1 });
+  const signal = AbortSignal.timeout(DEADLINE_MS);
+  for (let id = BigInt(Date.now()); ; id++) {
+    const isAnswered = await client.createPlant({ id, name: "Fern" }, { signal }).then(
+      () => true,
+      () => signal.throwIfAborted(),
+    );
+    if (isAnswered) return;
+  }
+}
+
+describe("PostgreSQL that is killed with -9 while a server works with it", () => {
+  const ledger = new Ledger();
+
+  for (let round = 1; round <= ROUNDS; round++) {
+    it(
+      `takes nothing along that was answered, and is used again as soon as it is back, round ${round}`,
+      async () => {
+        const witness = new Witness({ url: program.url, token }, DEADLINE_MS);
+        let isOver = false;
+        const load = Promise.all([ledger.write(witness, () => isOver), ledger.read(witness, () => isOver)]);
+        try {
+          const enough = ledger.answered + 500 + Math.floor(Math.random() * 2_000);
+          await until(() => ledger.answered >= enough && witness.lists > 0);
+          postgres.kill("SIGKILL");
+          await until(() => witness.refusals.writes > 24 && witness.refusals.lists > 0);
+
+          await postgres.restart();
+          const backMs = performance.now();
+          await firstAnswer();
+          if ("PLANTSTORE_CRASH_ROUNDS" in process.env) {
+            const { writes, lists } = witness.refusals;
+            const sinceMs = Math.round(performance.now() - backMs);
+            console.log(`round ${round}: first create answered ${sinceMs} ms after the server's return; until then`);
+            console.log(`  503 to ${writes} writes and ${lists} lists, ${ledger.answered} answers in the ledger`);
+          }
+        } finally {
+          isOver = true;
+        }
+        await load;
+        expect(witness.faults).toEqual([]);
+        expect(await ledger.faults(witness)).toEqual([]);
+        expect(await ledger.askAgain(witness)).toBeGreaterThan(0);
+        expect(await ledger.faults(witness)).toEqual([]);
+      },
+      TIMEOUT_MS,
+    );
+  }
+});

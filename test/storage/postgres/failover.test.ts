@@ -1,0 +1,106 @@
+import { afterAll, beforeAll, describe, expect, it } from "bun:test";
+import { Ledger } from "../../support/ledger.ts";
+import { type PostgresDatabase, type PostgresServer, startPostgres } from "../../support/postgres.ts";
+import { createToken, type Program, startProgram } from "../../support/program.ts";
+import { startProxy } from "../../support/proxy.ts";
+import { until } from "../../support/until.ts";
+import { Witness } from "../../support/witness.ts";
+
+const TIMEOUT_MS = 120_000;
+const QUERY_TIMEOUT_MS = 1_000;
+/** What an answer may take on a busy machine. */
+const DEADLINE_MS = QUERY_TIMEOUT_MS + 9_000;
+/** Answered operations between one event and the next. */
+const STRETCH = 1_000;
+
+/** The primary, and before it all that were. */
+let servers: PostgresServer[];
+let database: PostgresDatabase;
+let address: Awaited<ReturnType<typeof startProxy>>;
+let program: Program;
+let token: string;
+beforeAll(async () => {
+  const first = await startPostgres();
+  servers = [first];
+  database = await first.newDatabase();
+  address = await startProxy(database.url);
+  program = await startProgram(["--database", address.url, "--query-timeout", `${QUERY_TIMEOUT_MS}ms`]);
+  token = await createToken(database.url, "ann");
+}, TIMEOUT_MS);
+afterAll(async () => {
+  await program.stop();
+  address.stop();
+  for (const server of servers) await server.stop();
+});
+
+const timesToldOfStandby = () =>
+  program.log().filter((line) => JSON.stringify(line).includes("it is a standby")).length;
+
+describe("the loss of the primary, with a synchronous standby", () => {
+  const ledger = new Ledger();
+
+  /** Runs `lose` under load, which leaves the primary dead, and makes the standby the primary. */
+  async function failOver(lose: (primary: PostgresServer, standby: PostgresServer, witness: Witness) => Promise<void>) {
+    const [primary] = servers as [PostgresServer];
+    const standby = await primary.startStandby();
+    const witness = new Witness({ url: program.url, token }, DEADLINE_MS);
+    let isOver = false;
+    const load = Promise.all([ledger.write(witness, () => isOver), ledger.read(witness, () => isOver)]);
+    const stretch = async () => {
+      const [answered, lists] = [ledger.answered, witness.lists];
+      await until(() => ledger.answered >= answered + STRETCH && witness.lists > lists);
+    };
+    try {
+      await stretch();
+      await lose(primary, standby, witness);
+      servers.unshift(standby);
+      await refused(witness);
+
+      address.moveTo(standby.url);
+      const [answered, lists] = [ledger.answered, witness.lists];
+      const told = timesToldOfStandby();
+      while (timesToldOfStandby() === told) await refused(witness);
+      expect([ledger.answered, witness.lists]).toEqual([answered, lists]);
+
+      await standby.promote();
+      await stretch();
+    } finally {
+      isOver = true;
+    }
+    await load;
+    expect(witness.faults).toEqual([]);
+    expect(await ledger.faults(witness)).toEqual([]);
+    expect(await ledger.askAgain(witness)).toBeGreaterThan(0);
+    expect(await ledger.faults(witness)).toEqual([]);
+  }
+
+  /** Resolves when more writes and lists were refused, and readiness with them. */
+  async function refused({ refusals }: Witness): Promise<void> {
+    const { writes, lists } = refusals;
+    await until(() => refusals.writes > writes + 24 && refusals.lists > lists);
+    const { status, headers } = await fetch(`${program.url}/readyz`);
+    expect([status, headers.get("retry-after")]).toEqual([503, "1"]);
+  }
+
+  it(
+    "loses nothing that was answered, reads no standby, and needs no restart",
+    () =>
+      failOver(async (primary) => {
+        primary.kill("SIGKILL");
+      }),
+    TIMEOUT_MS,
+  );
+
+  it(
+    "loses nothing that was answered while the standby did not keep up",
+    () =>
+      failOver(async (primary, standby, { refusals }) => {
+        const thaw = await standby.freeze();
+        const { writes } = refusals;
+        await until(() => refusals.writes > writes + 50);
+        primary.kill("SIGKILL");
+        thaw();
+      }),
+    TIMEOUT_MS,
+  );
+});

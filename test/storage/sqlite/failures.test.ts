@@ -1,0 +1,297 @@
+import { Database } from "bun:sqlite";
+import { afterAll, describe, expect, it, setDefaultTimeout } from "bun:test";
+import {
+  closeSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  utimesSync,
+  writeFileSync,
+  writeSync,
+} from "node:fs";
+import { join } from "node:path";
+import { PlantStoreClient, type PlantStoreError } from "../../../src/client/index.ts";
+import { openStorage } from "../../../src/storage/open.ts";
+import { createToken, run } from "../../support/program.ts";
+import { temporaryFolder } from "../../support/service.ts";
+import { startPrograms } from "../../support/started.ts";
+import { until } from "../../support/until.ts";
+
+setDefaultTimeout(60_000);
+
+const FAULTY_DISK = join(import.meta.dir, "../../support/faulty-disk.ts");
+const PAGE_BYTES = 4_096;
+const folder = temporaryFolder();
+afterAll(() => folder.remove());
+
+let files = 0;
+const newPath = (): string => join(folder.path, `plants-${++files}.db`);
+
+const startProgram = startPrograms();
+
+/** A server on a new database and a client that asks once; with a fault, the disk has it between `fail` and `heal`. */
+async function start(path: string, fault?: string) {
+  const token = await createToken(`sqlite:${path}`, "ann");
+  const command = (args: readonly string[]) => [process.execPath, FAULTY_DISK, fault ?? "", path, ...args];
+  const program = await startProgram(["--database", `sqlite:${path}`], {}, fault === undefined ? undefined : command);
+  const client = new PlantStoreClient({ url: program.url, token, attempts: 1 });
+  return {
+    program,
+    token,
+    client,
+    create: (id: number, name = "Fern") =>
+      client.createPlant({ id: BigInt(id), name }, { idempotencyKey: `key-${id}` }),
+    async ids() {
+      const ids: number[] = [];
+      for await (const { id } of client.listPlants()) ids.push(Number(id));
+      return ids;
+    },
+    async fail() {
+      program.process.kill("SIGUSR1");
+      await program.printed(/the disk fails/);
+    },
+    async heal() {
+      program.process.kill("SIGUSR2");
+      await program.printed(/the disk is well/);
+    },
+  };
+}
+
+const outcomeOf = (call: Promise<unknown>): Promise<PlantStoreError | "done"> =>
+  call.then(
+    () => "done",
+    (error) => error,
+  );
+const UNAVAILABLE = { status: 503, number: 50300, code: "unavailable" };
+
+describe("a full disk", () => {
+  it("makes writes 503 while reads go on, and heals without a restart", async () => {
+    const path = newPath();
+    const { program, token, client, create, ids, fail, heal } = await start(path, "full");
+    await create(1);
+    await fail();
+    for (const write of [() => create(2), () => client.deletePlant(1n)]) {
+      expect(await outcomeOf(write())).toMatchObject(UNAVAILABLE);
+    }
+    const headers = { Authorization: `Bearer ${token}` };
+    const refused = await fetch(`${program.url}/plants/1`, { method: "DELETE", headers });
+    expect([refused.status, refused.headers.get("Retry-After")]).toEqual([503, "1"]);
+    expect((await fetch(`${program.url}/readyz`)).status).toBe(200);
+    expect(await ids()).toEqual([1]);
+    await heal();
+    expect([await outcomeOf(create(2)), await outcomeOf(client.deletePlant(1n))]).toEqual(["done", "done"]);
+    expect(await ids()).toEqual([2]);
+  });
+
+  it("loses nothing that was answered, and does nothing by half, however it comes and goes", async () => {
+    const path = newPath();
+    const { create, ids, fail, heal } = await start(path, "full");
+    await create(0);
+    const [done, refused] = [new Set<number>(), new Set<number>()];
+    let next = 1;
+    let isEnough = false;
+    const writers = Array.from({ length: 24 }, async () => {
+      while (!isEnough) {
+        const id = next++;
+        const outcome = await outcomeOf(create(id, `plant ${id}`.repeat(50)));
+        if (outcome !== "done") expect(outcome).toMatchObject(UNAVAILABLE);
+        (outcome === "done" ? done : refused).add(id);
+      }
+    });
+    for (let round = 1; round <= 3; round++) {
+      await until(() => done.size >= round * 200);
+      await fail();
+      await until(() => refused.size >= round * 200);
+      await heal();
+    }
+    isEnough = true;
+    await Promise.all(writers);
+    const kept = new Set(await ids());
+    expect([...done].filter((id) => !kept.has(id))).toEqual([]);
+    expect([...kept].filter((id) => id >= next)).toEqual([]);
+    for (const id of refused) expect(await outcomeOf(create(id, `plant ${id}`.repeat(50)))).toBe("done");
+    expect((await ids()).length).toBe(next);
+  });
+
+  it("does not keep a server from stopping, and the next one has everything", async () => {
+    const path = newPath();
+    const { program, create, fail } = await start(path, "full");
+    for (let id = 1; id <= 100; id++) await create(id, "Fern ".repeat(200));
+    await fail();
+    expect(await program.stop()).toBe(0);
+    expect((await (await start(path)).ids()).length).toBe(100);
+  });
+});
+
+describe("a disk that takes writes and does not sync them", () => {
+  it("ends the server once what waits is answered 503, when it is the log that fails", async () => {
+    const path = newPath();
+    const { program, create, fail } = await start(path, "lost-log");
+    await create(1);
+    await fail();
+    const outcomes = await Promise.all([2, 3, 4].map((id) => outcomeOf(create(id))));
+    for (const outcome of outcomes) expect(outcome).toMatchObject(UNAVAILABLE);
+    await program.process.exited;
+    expect(program.process.signalCode).toBe("SIGKILL");
+    await program.logged("SQLITE_IOERR_FSYNC");
+    const again = await start(path);
+    expect(await again.ids()).toEqual([1]);
+    for (const id of [1, 2, 3, 4]) expect(await outcomeOf(again.create(id))).toBe("done");
+  });
+
+  it("ends the server, and is written to again from the log, when it is the database file that fails", async () => {
+    const path = newPath();
+    const { program, create, fail } = await start(path, "lost-file");
+    await create(0);
+    await fail();
+    const done: number[] = [0];
+    let next = 1;
+    // Four bytes a character: a page for each plant and more, so that the log is soon due to be written back.
+    const name = "\u{1f33f}".repeat(1_024);
+    const writers = Array.from({ length: 24 }, async () => {
+      for (;;) {
+        const id = next++;
+        if ((await outcomeOf(create(id, name))) !== "done") return;
+        done.push(id);
+      }
+    });
+    await Promise.all(writers);
+    await program.process.exited;
+    expect(program.process.signalCode).toBe("SIGKILL");
+    await program.logged("the disk failed to keep a write");
+    const kept = new Set(await (await start(path)).ids());
+    expect(done.filter((id) => !kept.has(id))).toEqual([]);
+    expect([...kept].filter((id) => id >= next)).toEqual([]);
+    expect(await run(["check", "--database", `sqlite:${path}`])).toMatchObject({ exitCode: 0, stderr: "" });
+  });
+});
+
+describe("a log that a killed server left behind", () => {
+  it("is written to the disk once more before anything is built on it", async () => {
+    const path = newPath();
+    const { program, create } = await start(path);
+    for (let id = 1; id <= 9; id++) await create(id);
+    await program.stop("SIGKILL");
+    const log = readFileSync(`${path}-wal`);
+    utimesSync(`${path}-wal`, 0, 0);
+    const storage = await openStorage(`sqlite:${path}`, { forServer: true });
+    expect(statSync(`${path}-wal`).mtimeMs).toBeGreaterThan(0);
+    expect(readFileSync(`${path}-wal`).equals(log)).toBe(true);
+    expect((await storage.selectPlants("ann", { limit: 99 })).length).toBe(9);
+    await storage.close();
+  });
+
+  for (const [what, harm] of [
+    ["missing", (path: string) => rmSync(path)],
+    ["empty", (path: string) => truncateSync(path)],
+  ] as const) {
+    it(`is not thrown away when its database is ${what}`, async () => {
+      const path = newPath();
+      const { program, create } = await start(path);
+      await create(1);
+      await program.stop("SIGKILL");
+      const bytes = readFileSync(path);
+      harm(path);
+      const { exitCode, stdout, stderr } = await run(["serve", "--database", `sqlite:${path}`, "--port", "0"]);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+      expect(stderr).toMatch(
+        /^plantstore: the database .* is missing, but .*-wal shows that it was in use: .*plantstore restore.*\n$/,
+      );
+      writeFileSync(path, bytes);
+      expect(await (await start(path)).ids()).toEqual([1]);
+    });
+  }
+});
+
+/** Where the leaf pages of a table or an index lie in the file. */
+function leafOffsets(path: string, name: string): number[] {
+  const db = new Database(path);
+  const rows = db
+    .query<{ pageno: number }, [string]>("SELECT pageno FROM dbstat WHERE name = ? AND pagetype = 'leaf' ORDER BY path")
+    .all(name);
+  db.close();
+  return rows.map(({ pageno }) => (pageno - 1) * PAGE_BYTES);
+}
+
+/** Repeatable noise: the damage is the same in every run. */
+const noise = (length: number): Uint8Array =>
+  Uint8Array.from({ length }, (_, n) => Number(Bun.hash.crc32(`${n}`) & 0xff));
+
+function overwrite(path: string, offset: number, bytes: Uint8Array): void {
+  const file = openSync(path, "r+");
+  writeSync(file, bytes, 0, bytes.length, offset);
+  closeSync(file);
+}
+
+/** A closed database with 4,000 plants of one owner, every other with a tag, and one of another. */
+async function makeDatabase(): Promise<string> {
+  const path = newPath();
+  const storage = await openStorage(`sqlite:${path}`, { forServer: true });
+  await storage.insertPlant("bob", { id: 1n, name: "Fern" }, undefined);
+  const plants = Array.from({ length: 4_000 }, (_, n) => ({
+    id: BigInt(n),
+    name: `plant ${n} of a garden`,
+    ...(n % 2 === 0 ? {} : { tag: `tag ${n % 1_000}` }),
+  }));
+  await Promise.all(plants.map((plant) => storage.insertPlant("ann", plant, undefined)));
+  await storage.close();
+  return path;
+}
+
+describe("a damaged database", () => {
+  const seenAtStart: [what: string, harm: (path: string) => void][] = [
+    ["noise in the header", (path) => overwrite(path, 0, noise(100))],
+    ["noise in the schema", (path) => overwrite(path, 100, noise(PAGE_BYTES - 100))],
+    ["half of the file", (path) => truncateSync(path, Math.floor(statSync(path).size / 2 / PAGE_BYTES) * PAGE_BYTES)],
+    ["a file cut short by a page", (path) => truncateSync(path, statSync(path).size - PAGE_BYTES)],
+    ["the first 50 bytes", (path) => truncateSync(path, 50)],
+    ["a text", (path) => writeFileSync(path, "Dear diary\n".repeat(1_000))],
+  ];
+  for (const [what, harm] of seenAtStart) {
+    it(`is refused at the start with what to do next: ${what}`, async () => {
+      const path = await makeDatabase();
+      harm(path);
+      const bytes = readFileSync(path);
+      for (const command of [["serve", "--port", "0", "--admin-port", "off"], ["token", "list"], ["check"]]) {
+        const { exitCode, stdout, stderr } = await run([...command, "--database", `sqlite:${path}`]);
+        expect({ command, exitCode, stdout }).toEqual({ command, exitCode: 1, stdout: "" });
+        expect(stderr).toMatch(/plantstore: .*"plantstore restore.*\n$/);
+      }
+      expect(readFileSync(path).equals(bytes)).toBe(true);
+    });
+  }
+
+  const leaf = (path: string, name: string) => leafOffsets(path, name)[5] as number;
+  const seenWhenRead: [what: string, harm: (path: string) => void, query: string][] = [
+    ["noise over a leaf", (path) => overwrite(path, leaf(path, "plants"), noise(PAGE_BYTES)), ""],
+    ["zeros over a leaf", (path) => overwrite(path, leaf(path, "plants"), new Uint8Array(PAGE_BYTES)), ""],
+    ["noise over half a leaf", (path) => overwrite(path, leaf(path, "plants") + 2_048, noise(2_048)), ""],
+    ["noise over a leaf behind its header", (path) => overwrite(path, leaf(path, "plants") + 16, noise(4_080)), ""],
+    ["a file cut short within a page", (path) => truncateSync(path, statSync(path).size - 1_000), ""],
+    ["noise over a leaf of the tags", (path) => overwrite(path, leaf(path, "plants_by_tag"), noise(PAGE_BYTES)), "tag"],
+  ];
+  for (const [what, harm, query] of seenWhenRead) {
+    it(`is answered 500 where it is read and says in the log what to do, never as if it were right: ${what}`, async () => {
+      const path = await makeDatabase();
+      harm(path);
+      const { program, client } = await start(path);
+      const token = await createToken(`sqlite:${path}`, "bob");
+      const tags = query === "" ? [undefined] : Array.from({ length: 500 }, (_, n) => `tag ${2 * n + 1}`);
+      const outcomes: (PlantStoreError | "done")[] = [];
+      for (const tag of tags) outcomes.push(await outcomeOf(client.listPage({ limit: 10_000, tag })));
+      const failures = outcomes.filter((outcome) => outcome !== "done");
+      expect(failures.length).toBeGreaterThan(0);
+      for (const failure of failures) expect(failure).toMatchObject({ status: 500, number: 50000 });
+      await program.logged("plantstore restore");
+      const others = await fetch(`${program.url}/plants?fields=id`, {
+        headers: { Authorization: `Bearer ${token}` },
+      });
+      expect(await others.text()).toBe('[{"id":1}]');
+      const { exitCode, stderr } = await run(["check", "--database", `sqlite:${path}`]);
+      expect(exitCode).toBe(1);
+      expect(stderr).toMatch(/^plantstore: .*plantstore restore/m);
+    });
+  }
+});

@@ -1,0 +1,248 @@
+import { Database } from "bun:sqlite";
+import { afterAll, describe, expect, it, setDefaultTimeout } from "bun:test";
+import {
+  copyFileSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { PlantStoreClient } from "../../../src/client/index.ts";
+import { createToken, type Program, run } from "../../support/program.ts";
+import { temporaryFolder } from "../../support/service.ts";
+import { startPrograms } from "../../support/started.ts";
+
+setDefaultTimeout(60_000);
+
+const folder = temporaryFolder();
+afterAll(() => folder.remove());
+
+let folders = 0;
+/** The path of a database in a folder of its own. */
+function newPath(): string {
+  const path = join(folder.path, `${++folders}`, "plants.db");
+  mkdirSync(dirname(path));
+  return path;
+}
+
+const startProgram = startPrograms();
+
+/** A server on a database with nine acknowledged plants, all of which are only in the WAL. */
+async function start(path: string) {
+  const token = await createToken(`sqlite:${path}`, "ann");
+  const program = await startProgram(["--database", `sqlite:${path}`]);
+  const client = new PlantStoreClient({ url: program.url, token, attempts: 1 });
+  const create = (id: number) => client.createPlant({ id: BigInt(id), name: "Fern ".repeat(200) });
+  for (let id = 1; id <= 9; id++) await create(id);
+  return { program, token, create };
+}
+
+async function idsIn(path: string, token: string): Promise<number[]> {
+  const program = await startProgram(["--database", `sqlite:${path}`]);
+  const ids: number[] = [];
+  for await (const { id } of new PlantStoreClient({ url: program.url, token }).listPlants()) ids.push(Number(id));
+  await program.stop();
+  return ids;
+}
+
+const NINE = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+
+async function expectLoss(program: Program, message: RegExp): Promise<void> {
+  await program.process.exited;
+  expect(program.process.signalCode).toBe("SIGKILL");
+  await program.logged('"level":"fatal"');
+  const messages = program.log().flatMap(({ err }) => (err as { message: string } | undefined)?.message ?? []);
+  expect(messages.at(-1)).toMatch(message);
+}
+
+/** Another sound database of this program takes the place of the one at `path`. */
+async function replaceDatabase(path: string): Promise<void> {
+  const other = newPath();
+  await createToken(`sqlite:${other}`, "bob");
+  renameSync(other, path);
+}
+
+function replaceFile(path: string): void {
+  copyFileSync(path, `${path}.copy`);
+  renameSync(`${path}.copy`, path);
+}
+
+describe("a file of an open database", () => {
+  const GONE = "was moved or deleted while it was in use";
+  const REPLACED = "was replaced by another file while it was in use";
+  const losses: [what: string, harm: (path: string) => void | Promise<void>, message: string][] = [
+    [
+      "a moved database",
+      (path) => renameSync(path, `${path}.away`),
+      `database file .*/plants.db ${GONE}: move .* back`,
+    ],
+    ["a deleted database", (path) => rmSync(path), `database file .*/plants.db ${GONE}: .*plantstore restore`],
+    ["a replaced database", replaceDatabase, `database file .* ${REPLACED}: .* WAL is now .*/plants.db-wal.replaced-`],
+    [
+      "a truncated database",
+      (path) => truncateSync(path, 4_096),
+      "database file .* was truncated to 4096 bytes .*restore",
+    ],
+    [
+      "a deleted WAL",
+      (path) => rmSync(`${path}-wal`),
+      `WAL file .*/plants.db-wal ${GONE}: .*written back: start again`,
+    ],
+    [
+      "a database that is moved and linked to its former name",
+      (path) => {
+        renameSync(path, `${path}.away`);
+        symlinkSync(`${path}.away`, path);
+      },
+      `database file .*/plants.db ${REPLACED}`,
+    ],
+    ["a replaced WAL", (path) => replaceFile(`${path}-wal`), `WAL file .*-wal ${REPLACED}: .*plantstore check`],
+    ["an emptied WAL", (path) => truncateSync(`${path}-wal`), "WAL file .*-wal was truncated to 0 bytes .*restore"],
+    ["a shortened WAL", (path) => truncateSync(`${path}-wal`, 5_000), "WAL file .*-wal was truncated to 5000 bytes "],
+    ["a deleted index of the WAL", (path) => rmSync(`${path}-shm`), `shared-memory file .*-shm ${GONE}: start again`],
+    ["a replaced index of the WAL", (path) => replaceFile(`${path}-shm`), `shared-memory file .*-shm ${REPLACED}`],
+    ["a deleted lock", (path) => rmSync(`${path}.server-lock`), `lock file .*.server-lock ${GONE}: .*one server`],
+    ["a replaced lock", (path) => replaceFile(`${path}.server-lock`), `lock file .*.server-lock ${REPLACED}`],
+    [
+      "a deleted folder",
+      (path) => rmSync(dirname(path), { recursive: true }),
+      "the folder .* was moved or deleted .*back",
+    ],
+    [
+      "a moved folder",
+      (path) => renameSync(dirname(path), `${dirname(path)}.away`),
+      "the folder .* was moved or deleted",
+    ],
+  ];
+  for (const [what, harm, message] of losses) {
+    it(`ends the server, which acknowledges no more writes: ${what}`, async () => {
+      const path = newPath();
+      const { program, create } = await start(path);
+      await harm(path);
+      await expect(create(10)).rejects.toThrow();
+      await expectLoss(program, new RegExp(message));
+    });
+  }
+
+  const found = ["a moved database", "an emptied WAL", "a replaced lock", "a deleted folder"];
+  for (const [what, harm, message] of losses.filter(([each]) => found.includes(each))) {
+    it(`ends an idle server: ${what}`, async () => {
+      const path = newPath();
+      const { program } = await start(path);
+      await harm(path);
+      await expectLoss(program, new RegExp(message));
+    });
+  }
+
+  it("ends the server without a loss when it is a truncated index of the WAL", async () => {
+    const path = newPath();
+    const { program, token } = await start(path);
+    truncateSync(`${path}-shm`);
+    // SQLite may read the index before the check does, which is a SIGBUS.
+    expect(await program.process.exited).not.toBe(0);
+    expect(await idsIn(path, token)).toEqual(NINE);
+  });
+
+  it("ends a server that is shutting down, without a checkpoint", async () => {
+    const path = newPath();
+    const { program } = await start(path);
+    rmSync(path);
+    writeFileSync(path, "another file");
+    program.process.kill("SIGTERM");
+    await expectLoss(program, /database file .* was replaced/);
+    expect(readFileSync(path, "utf8")).toBe("another file");
+    expect(readdirSync(dirname(path))).toEqual(expect.arrayContaining([expect.stringMatching(/-wal\.replaced-/)]));
+  });
+
+  it.each([
+    ["the WAL is", ["-wal"]],
+    ["the WAL and its index are", ["-wal", "-shm"]],
+    ["all files beside the database are", ["-wal", "-shm", ".server-lock"]],
+  ])("loses no acknowledged write when %s deleted", async (_, suffixes) => {
+    const path = newPath();
+    const { program, token } = await start(path);
+    for (const suffix of suffixes) rmSync(path + suffix);
+    await program.process.exited;
+    expect(await idsIn(path, token)).toEqual(NINE);
+    expect(readdirSync(dirname(path)).sort()).toEqual(["plants.db", "plants.db.server-lock"]);
+  });
+
+  it("loses no acknowledged write when the WAL is deleted while the database is elsewhere", async () => {
+    const path = newPath();
+    const { program, token } = await start(path);
+    renameSync(path, `${path}.away`);
+    rmSync(`${path}-wal`);
+    await program.process.exited;
+    renameSync(`${path}.away`, path);
+    expect(await idsIn(path, token)).toEqual(NINE);
+  });
+
+  it("is not created again in place of one that was deleted while it was in use", async () => {
+    const path = newPath();
+    const { program } = await start(path);
+    program.process.kill("SIGKILL");
+    await program.process.exited;
+    for (const suffix of ["", "-wal"]) rmSync(path + suffix);
+    const { exitCode, stderr } = await run(["serve", "--database", `sqlite:${path}`, "--port", "0"]);
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`${path} is missing, but ${path}-shm`)]);
+  });
+
+  it("leaves both databases sound when one replaces the other", async () => {
+    const path = newPath();
+    const { program, token } = await start(path);
+    renameSync(path, `${path}.away`);
+    await replaceDatabase(path);
+    await program.process.exited;
+    const check = () => run(["check", "--database", `sqlite:${path}`]);
+    expect(await check()).toMatchObject({
+      exitCode: 0,
+      stdout: expect.stringContaining("0 plants of 0 owners, 1 token"),
+    });
+    const wal = readdirSync(dirname(path)).find((name) => name.includes("-wal.replaced-")) as string;
+    renameSync(`${path}.away`, path);
+    renameSync(join(dirname(path), wal), `${path}-wal`);
+    expect(await idsIn(path, token)).toEqual(NINE);
+    expect(await check()).toMatchObject({ exitCode: 0 });
+  });
+
+  it("may be made smaller by SQLite itself", async () => {
+    const path = newPath();
+    const { program, create } = await start(path);
+    const other = new Database(path);
+    other.run("PRAGMA busy_timeout = 5000");
+    for (let id = 10; id <= 99; id++) await create(id);
+    for (const sql of [
+      "PRAGMA wal_checkpoint(TRUNCATE)",
+      "DELETE FROM plants",
+      "VACUUM",
+      "PRAGMA wal_checkpoint(TRUNCATE)",
+    ]) {
+      other.run(sql);
+      await create(100);
+      other.run("DELETE FROM plants WHERE id = 100");
+    }
+    other.close();
+    expect(await program.stop()).toBe(0);
+  });
+});
+
+describe("a second server that starts because the lock file was deleted", () => {
+  it("runs alone: the first one ends", async () => {
+    const path = newPath();
+    const first = await start(path);
+    rmSync(`${path}.server-lock`);
+    const second = await startProgram(["--database", `sqlite:${path}`]);
+    await expect(first.create(10)).rejects.toThrow();
+    await expectLoss(first.program, /lock file .* was (moved or deleted|replaced).*one server/);
+    const client = new PlantStoreClient({ url: second.url, token: first.token, attempts: 1 });
+    await client.createPlant({ id: 11n, name: "Iris" });
+    await second.stop();
+    // Whether the first server committed plant 10 before it ended is unknown.
+    expect((await idsIn(path, first.token)).filter((id) => id !== 10)).toEqual([...NINE, 11]);
+  });
+});

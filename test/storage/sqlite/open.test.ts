@@ -1,0 +1,162 @@
+import { afterAll, describe, expect, it, setDefaultTimeout } from "bun:test";
+import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { openStorage } from "../../../src/storage/open.ts";
+import { openFailure } from "../../../src/storage/sqlite/open-failure.ts";
+import { commandLine, createToken, run, track } from "../../support/program.ts";
+import { temporaryFolder } from "../../support/service.ts";
+import { startPrograms } from "../../support/started.ts";
+
+setDefaultTimeout(60_000);
+
+const folder = temporaryFolder();
+afterAll(() => folder.remove());
+const startProgram = startPrograms();
+
+let folders = 0;
+/** The path of a database in a folder of its own. */
+function newPath(): string {
+  const path = join(folder.path, `${++folders}`, "plants.db");
+  mkdirSync(dirname(path));
+  return path;
+}
+
+const open = (path: string, forServer = true) => openStorage(`sqlite:${path}`, { forServer });
+
+/** A closed database with one token. */
+async function makeDatabase(): Promise<string> {
+  const path = newPath();
+  await createToken(`sqlite:${path}`, "ann");
+  return path;
+}
+
+describe("a database path that cannot be opened", () => {
+  const cases: [what: string, make: (path: string) => void, suffix: string, reason: RegExp][] = [
+    ["a folder", (path) => mkdirSync(path), "", /plants.db is a folder: name a file in it/],
+    [
+      "a path through a file",
+      (path) => writeFileSync(path, ""),
+      "/a.db",
+      /plants.db: it is not a folder: name another/,
+    ],
+    ["a path deep below a file", (path) => writeFileSync(path, ""), "/a/b/c.db", /plants.db: it is not a folder: name/],
+    ["a loop of symbolic links", (path) => symlinkSync(path, path), "", /symbolic links form a loop: name another/],
+    ["a link into a missing folder", (path) => symlinkSync("no/a.db", path), "", /missing folder: make that folder/],
+    ["a name that is too long", () => {}, "a".repeat(300), /the path is too long: name another file/],
+  ];
+  for (const [what, make, suffix, reason] of cases) {
+    it(`is refused with the cause and the remedy: ${what}`, async () => {
+      const path = newPath();
+      make(path);
+      const names = readdirSync(dirname(path));
+      for (const forServer of [true, false]) {
+        const failure = await open(path + suffix, forServer).catch((error: Error) => error);
+        expect(failure).toBeInstanceOf(Error);
+        expect((failure as Error).message).toMatch(reason);
+        expect((failure as Error).message).not.toContain("\n");
+      }
+      expect(readdirSync(dirname(path))).toEqual(names);
+    });
+  }
+
+  it("is refused with what the disk has free when no file can grow", async () => {
+    const path = newPath();
+    const command = commandLine(["serve", "--port", "0", "--admin-port", "off", "--database", `sqlite:${path}`]);
+    const limited = ["sh", "-c", `trap "" XFSZ; ulimit -f 0; exec "$@"`, "sh", ...command];
+    const child = track(Bun.spawn(limited, { stdout: "ignore", stderr: "pipe" }));
+    expect(await new Response(child.stderr).text()).toMatch(
+      /^plantstore: the database .*plants.db cannot be used: its files cannot be written \(SQLITE_.*\), although .* bytes and .* free: .*limit\n$/,
+    );
+    expect(await child.exited).toBe(1);
+  });
+});
+
+describe("openFailure", () => {
+  const cases: [code: string, reason: RegExp][] = [
+    ["EACCES", /^the database .*plants.db cannot be used: .*: this user may not read and write it: change its owner/],
+    ["EROFS", /: the file system is read-only: mount it writable/],
+    ["ENOSPC", /: the disk is full \(ENOSPC\): .* has \d+ bytes and \d+ inodes free: make room/],
+    ["SQLITE_FULL", /: the disk is full \(SQLITE_FULL\): .*: make room/],
+    ["SQLITE_IOERR_SHMSIZE", /: its files cannot be written \(SQLITE_IOERR_SHMSIZE: disk I\/O error\), although/],
+    ["SQLITE_BUSY", /: another process has locked it: wait/],
+    ["SQLITE_PROTOCOL", /: disk I\/O error \(SQLITE_PROTOCOL\)$/],
+  ];
+  for (const [code, reason] of cases) {
+    it(`names the cause and the remedy: ${code}`, () => {
+      const path = newPath();
+      const failure = openFailure(path, Object.assign(new Error("disk I/O error"), { code }));
+      expect(failure.message).toMatch(reason);
+    });
+  }
+});
+
+describe("a database file with two hard links", () => {
+  it("is refused by every command, under either name", async () => {
+    const [path, backup] = [await makeDatabase(), await makeDatabase()];
+    const other = join(dirname(path), "other.db");
+    linkSync(path, other);
+    const bytes = readFileSync(path);
+    const database = ["--database", `sqlite:${path}`];
+    const fresh = newPath();
+    const commands = [
+      ["serve", "--port", "0", "--admin-port", "off", ...database],
+      ["serve", "--port", "0", "--admin-port", "off", "--database", `sqlite:${other}`],
+      ["token", "list", ...database],
+      ["check", ...database],
+      ["backup", fresh, ...database],
+      ["restore", path, "--database", `sqlite:${fresh}`],
+      ["restore", backup, "--force", ...database],
+      ["copy", "--from", `sqlite:${path}`, "--to", `sqlite:${fresh}`],
+    ];
+    for (const command of commands) {
+      const { exitCode, stdout, stderr } = await run(command);
+      expect({ command, exitCode, stdout }).toEqual({ command, exitCode: 1, stdout: "" });
+      expect(stderr).toMatch(
+        /^plantstore: the database .* has 2 hard links, .* own WAL and lock: find .* or use a copy\n$/,
+      );
+    }
+    expect(existsSync(fresh)).toBe(false);
+    expect(readFileSync(path).equals(bytes)).toBe(true);
+  });
+
+  for (const [who, args] of [
+    ["a server", []],
+    ["another restore", ["--force"]],
+  ] as const) {
+    it(`that an interrupted restore left is repaired by ${who}, and explained by other commands`, async () => {
+      const [path, backup] = [await makeDatabase(), await makeDatabase()];
+      const left = `${path}.replaced-20261122T000000Z`;
+      const database = ["--database", `sqlite:${path}`];
+      linkSync(path, left);
+      const refused = await run(["token", "list", ...database]);
+      expect(refused.exitCode).toBe(1);
+      expect(refused.stderr).toContain(`${left} was left by an interrupted restore: delete it, or start the server`);
+      if (args.length === 0) await (await startProgram(database)).stop();
+      else expect(await run(["restore", backup, ...args, ...database])).toMatchObject({ exitCode: 0, stderr: "" });
+      expect(existsSync(left)).toBe(false);
+      expect(await run(["check", ...database])).toMatchObject({ exitCode: 0, stderr: "" });
+    });
+  }
+
+  it("leaves databases that an earlier restore replaced alone", async () => {
+    const [path, backup] = [await makeDatabase(), await makeDatabase()];
+    const database = ["--database", `sqlite:${path}`];
+    expect(await run(["restore", backup, "--force", ...database])).toMatchObject({ exitCode: 0 });
+    const aside = readdirSync(dirname(path)).filter((name) => name.includes(".replaced-"));
+    await (await startProgram(database)).stop();
+    expect(readdirSync(dirname(path)).filter((name) => name.includes(".replaced-"))).toEqual(aside);
+    expect(aside.length).toBe(1);
+  });
+});
+
+describe("a symbolic link to a missing database", () => {
+  it("leads to the same lock before and after the database exists", async () => {
+    const path = newPath();
+    const alias = join(dirname(path), "alias.db");
+    symlinkSync("plants.db", alias);
+    const storage = await open(alias);
+    for (const name of [alias, path]) await expect(open(name)).rejects.toThrow("another server is running");
+    await storage.close();
+    expect(readdirSync(dirname(path)).sort()).toEqual(["alias.db", "plants.db", "plants.db.server-lock"]);
+  });
+});

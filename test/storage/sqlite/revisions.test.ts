@@ -1,0 +1,226 @@
+import { Database } from "bun:sqlite";
+import { afterEach, beforeEach, describe, expect, it } from "bun:test";
+import { App } from "../../../src/app.ts";
+import type { NewPlant } from "../../../src/domain/plant.ts";
+import { ListCache } from "../../../src/http/list-cache.ts";
+import { ListScheduler } from "../../../src/http/list-scheduler.ts";
+import { listPlants } from "../../../src/http/plants.ts";
+import { SendBudget } from "../../../src/http/send-budget.ts";
+import { openStorage } from "../../../src/storage/open.ts";
+import { Revisions } from "../../../src/storage/sqlite/revisions.ts";
+import type { Storage } from "../../../src/storage/storage.ts";
+import { temporaryFolder } from "../../support/service.ts";
+
+/** More event-loop ticks than the writer gathers a batch for. */
+const TICKS_UNTIL_SENT = 20;
+const MAX_READS = 10_000_000;
+
+let folder: ReturnType<typeof temporaryFolder>;
+let path: string;
+beforeEach(() => {
+  folder = temporaryFolder();
+  path = `${folder.path}/plants.db`;
+});
+afterEach(() => folder.remove());
+
+describe("lists between a commit on the writer's thread and its acknowledgement", () => {
+  let storage: Storage;
+  let rival: Database;
+  let app: App;
+  const cache = () => {
+    const budget = new SendBudget(64 * 1024 * 1024, () => 1);
+    const lists = { app, budget, cache: new ListCache(), scheduler: new ListScheduler() };
+    return (owner: string, query: string) =>
+      listPlants(lists, {
+        request: new Request(`http://localhost/plants?${query}`) as Bun.BunRequest,
+        requestId: "r",
+        owner,
+        headers: {},
+        async recheck() {},
+        onAbort() {},
+      });
+  };
+  beforeEach(async () => {
+    storage = await openStorage(`sqlite:${path}`, { forServer: true });
+    rival = new Database(path);
+    app = new App(storage);
+  });
+  afterEach(async () => {
+    rival.close();
+    await storage.close();
+  });
+
+  /** Sends writes to the thread while another connection holds the write lock, so that they cannot commit yet. */
+  async function send(write: () => readonly Promise<unknown>[]) {
+    rival.run("BEGIN IMMEDIATE");
+    const state = { isAcknowledged: false };
+    const acknowledged = Promise.all(write()).then(() => {
+      state.isAcknowledged = true;
+    });
+    for (let tick = 0; tick < TICKS_UNTIL_SENT; tick++) await new Promise((resolve) => setImmediate(resolve));
+    return { state, acknowledged };
+  }
+
+  /** Lets the writes commit, without an event-loop tick in which this thread could receive the acknowledgement. */
+  function commit(): void {
+    const count = rival.prepare("SELECT group_concat(owner || id) FROM plants");
+    const before = count.values()[0]?.[0];
+    rival.run("ROLLBACK");
+    for (let reads = 0; count.values()[0]?.[0] === before; reads++) {
+      if (reads > MAX_READS) throw new Error("the writes do not commit");
+    }
+  }
+
+  const plant = (id: number): NewPlant => ({ id: BigInt(id), name: `plant ${id}` });
+  const idsOf = async (response: Response | Promise<Response>): Promise<number[]> =>
+    ((await (await response).json()) as { id: number }[]).map(({ id }) => id);
+  const insert = (owner: string, id: number) => storage.insertPlant(owner, plant(id), undefined);
+
+  it("show the write, also when they were cached before", async () => {
+    const list = cache();
+    await insert("ann", 1);
+    for (let times = 0; times < 2; times++) await list("ann", "fields=id");
+    expect(list("ann", "fields=id")).toBeInstanceOf(Response);
+
+    const { state, acknowledged } = await send(() => [insert("ann", 2)]);
+    expect(list("ann", "fields=id")).toBeInstanceOf(Response);
+    commit();
+    const [uncached, cached] = [await list("ann", "fields=id,name"), await list("ann", "fields=id")];
+    expect(state.isAcknowledged).toBe(false);
+    expect(await idsOf(uncached)).toEqual([1, 2]);
+    expect(await idsOf(cached)).toEqual([1, 2]);
+
+    await acknowledged;
+    expect(await idsOf(list("ann", "fields=id"))).toEqual([1, 2]);
+  });
+
+  it("show the writes of every owner in the batch, and stay cached for the others", async () => {
+    const list = cache();
+    const owners = ["ann", "bob", "eve"];
+    await Promise.all(owners.map((owner) => insert(owner, 1)));
+    for (let times = 0; times < 2; times++) for (const owner of owners) await list(owner, "fields=id");
+
+    const { acknowledged } = await send(() => [insert("ann", 2), storage.removePlant("bob", 1n)]);
+    commit();
+    const lists = owners.map((owner) => list(owner, "fields=id"));
+    expect(lists.map((each) => each instanceof Response)).toEqual([false, false, true]);
+    expect(await Promise.all(lists.map(idsOf))).toEqual([[1, 2], [], [1]]);
+    await acknowledged;
+  });
+
+  it("are not served from a list whose chunks are older and newer than the commit", async () => {
+    const list = cache();
+    const query = "fields=id&limit=600";
+    await Promise.all(Array.from({ length: 700 }, (_, id) => insert("ann", id)));
+    await list("ann", query);
+
+    const { acknowledged } = await send(() => [storage.removePlant("ann", 0n), storage.removePlant("ann", 550n)]);
+    const spanning = list("ann", query);
+    commit();
+    const mixed = await idsOf(spanning);
+    expect([mixed.includes(0), mixed.includes(550)]).toEqual([true, false]);
+    await acknowledged;
+    const later = await idsOf(list("ann", query));
+    expect([later.includes(0), later.includes(550)]).toEqual([false, false]);
+  });
+});
+
+describe("the revisions of owners", () => {
+  let reading: Database;
+  let writing: Database;
+  let revisions: Revisions;
+  beforeEach(() => {
+    writing = new Database(path, { create: true });
+    writing.run("PRAGMA journal_mode = WAL");
+    writing.run("CREATE TABLE commits (n)");
+    reading = new Database(path);
+    revisions = new Revisions(reading);
+  });
+  afterEach(() => {
+    reading.close();
+    writing.close();
+  });
+
+  const batchOf = (...owners: string[]) => owners.map((owner) => ["removePlant", owner, "1"] as const);
+  const commit = () => writing.run("INSERT INTO commits VALUES (1)");
+
+  it("change when the commit becomes visible, and not again when it is acknowledged", () => {
+    commit();
+    revisions.begin(batchOf("ann", "bob", "ann"));
+    revisions.end();
+    const seen = [revisions.of("ann")];
+    const look = () => seen.push(revisions.of("ann"));
+    revisions.begin(batchOf("ann", "bob", "ann"));
+    look();
+    commit();
+    look();
+    look();
+    revisions.end();
+    look();
+    expect(seen.map((revision) => seen.indexOf(revision))).toEqual([0, 0, 2, 2, 2]);
+  });
+
+  it("change at the acknowledgement when no lookup came before it", () => {
+    const before = revisions.of("ann");
+    revisions.begin(batchOf("ann"));
+    commit();
+    revisions.end();
+    expect(revisions.of("ann")).not.toBe(before);
+  });
+
+  it("stay the same after a batch that was rolled back", () => {
+    revisions.begin(batchOf("ann"));
+    commit();
+    revisions.end();
+    const before = revisions.of("ann");
+    revisions.begin(batchOf("ann"));
+    revisions.end();
+    expect(revisions.of("ann")).toBe(before);
+  });
+
+  it("stay the same for owners that the batch does not write to, and for writes of tokens", () => {
+    const before = [revisions.of("bob"), revisions.of("eve")];
+    revisions.begin([
+      ["removePlant", "ann", "1"],
+      ["insertToken", { digest: "", owner: "eve", scopes: [], createdAt: 1 }],
+    ]);
+    commit();
+    expect([revisions.of("bob"), revisions.of("eve")]).toEqual(before);
+    revisions.end();
+    expect([revisions.of("bob"), revisions.of("eve")]).toEqual(before);
+  });
+
+  it("never return to an earlier number when owners are evicted while a batch is in flight", () => {
+    const owners = Array.from({ length: 25_000 }, (_, n) => `owner ${n}`);
+    const watched = ["ann", ...owners.slice(0, 3), "never written to"];
+    const seen = watched.map((owner) => [revisions.of(owner)]);
+    const changed = new Set<string>();
+    const look = () => {
+      for (const [index, owner] of watched.entries()) {
+        const [latest] = (seen[index] as number[]).slice(-1);
+        const revision = revisions.of(owner);
+        if (changed.has(owner)) expect(seen[index]).not.toContain(revision);
+        if (revision !== latest) seen[index]?.push(revision);
+      }
+      changed.clear();
+    };
+    for (let start = 0; start < owners.length; start += 1_000) {
+      const batch = ["ann", ...owners.slice(start, start + 1_000)];
+      revisions.begin(batchOf(...batch));
+      look();
+      commit();
+      for (const owner of batch) changed.add(owner);
+      look();
+      revisions.end();
+      look();
+    }
+    expect(seen.every((revisionsSeen) => revisionsSeen.length > 1)).toBe(true);
+  });
+
+  it("change at every lookup while the database cannot be read", () => {
+    revisions.begin(batchOf("ann"));
+    reading.close(true);
+    const [one, other] = [revisions.of("ann"), revisions.of("ann")];
+    expect(one).not.toBe(other);
+  });
+});

@@ -1,0 +1,271 @@
+import { Database } from "bun:sqlite";
+import { afterAll, describe, expect, it } from "bun:test";
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { AppError } from "../../../src/domain/error.ts";
+import type { NewPlant } from "../../../src/domain/plant.ts";
+import { openStorage } from "../../../src/storage/open.ts";
+import { connect, makeDurable } from "../../../src/storage/sqlite/connection.ts";
+import type { Storage } from "../../../src/storage/storage.ts";
+import { run, startProgram } from "../../support/program.ts";
+import { newOwner, temporaryFolder } from "../../support/service.ts";
+import { describeStorage } from "../contract.ts";
+
+const TIMEOUT_MS = 60_000;
+const folder = temporaryFolder();
+afterAll(() => folder.remove());
+
+let files = 0;
+const newPath = (): string => join(folder.path, `${++files}`, "plants.db");
+const open = (path: string, forServer = false): Promise<Storage> => openStorage(`sqlite:${path}`, { forServer });
+
+describeStorage("SQLite", async () => {
+  const path = newPath();
+  return { connect: () => open(path), remove: async () => {} };
+});
+
+/** Makes a database and closes it; then `change` may do to it what another program might. */
+async function makeDatabase(change: (db: Database) => void = () => {}): Promise<string> {
+  const path = newPath();
+  await (await open(path)).close();
+  const db = new Database(path);
+  change(db);
+  db.close();
+  return path;
+}
+
+/** Runs `use` with a storage and a second connection to the same file, made by hand. */
+async function withRival(use: (storage: Storage, rival: Database) => Promise<void>): Promise<void> {
+  const path = newPath();
+  const storage = await open(path, true);
+  const rival = new Database(path);
+  try {
+    await use(storage, rival);
+  } finally {
+    rival.close();
+    await storage.close();
+  }
+}
+
+describe("a SQLite file that is not this program's to open", () => {
+  const cases: [kind: string, reason: RegExp, make: () => Promise<string>][] = [
+    [
+      "a newer program's",
+      /newer Plant Store.*999.*upgrade/,
+      () => makeDatabase((db) => db.run("PRAGMA user_version = 999")),
+    ],
+    ["another program's", /another program/, () => makeDatabase((db) => db.run("PRAGMA application_id = 7"))],
+    [
+      "another program's without an application_id",
+      /another program/,
+      () => makeDatabase((db) => db.run("PRAGMA application_id = 0")),
+    ],
+    [
+      "no database but a text",
+      /not a database/,
+      async () => writeTo(await makeDatabase(), "Dear diary\n".repeat(1_000)),
+    ],
+  ];
+  const writeTo = (path: string, text: string): string => {
+    writeFileSync(path, text);
+    return path;
+  };
+
+  for (const [kind, reason, make] of cases) {
+    for (const forServer of [true, false]) {
+      it(`is refused and left as it is: ${kind}${forServer ? ", for a server" : ""}`, async () => {
+        const path = await make();
+        const bytes = readFileSync(path);
+        const names = readdirSync(dirname(path));
+        const failure = await open(path, forServer).catch((error: Error) => error);
+        expect(failure).toBeInstanceOf(Error);
+        expect((failure as Error).message).toMatch(reason);
+        expect((failure as Error).message).toContain(path);
+        expect(readFileSync(path).equals(bytes)).toBe(true);
+        expect(readdirSync(dirname(path)).filter((name) => !name.endsWith(".server-lock"))).toEqual(names);
+      });
+    }
+  }
+
+  it("leaves the lock free after a refusal", async () => {
+    const path = await makeDatabase((db) => db.run("PRAGMA user_version = 999"));
+    await expect(open(path, true)).rejects.toThrow("newer");
+    const db = new Database(path);
+    db.run("PRAGMA user_version = 1");
+    db.close();
+    await (await open(path, true)).close();
+  });
+
+  it("is told in one line by the program", async () => {
+    const path = await makeDatabase((db) => db.run("PRAGMA user_version = 999"));
+    for (const args of [
+      ["serve", "--port", "0", "--admin-port", "off"],
+      ["token", "list"],
+    ]) {
+      const { exitCode, stdout, stderr } = await run([...args, "--database", `sqlite:${path}`]);
+      expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
+      expect(stderr).toMatch(/^plantstore: .*newer Plant Store.*\n$/);
+    }
+  });
+});
+
+describe("the durability of SQLite", () => {
+  it("is refused to a database that cannot keep a write-ahead log", () => {
+    const db = new Database(":memory:");
+    expect(() => makeDurable(db)).toThrow("cannot be made durable");
+    db.close();
+  });
+
+  it("is a write-ahead log, synced at every commit", async () => {
+    const path = await makeDatabase();
+    const fresh = new Database(path);
+    expect(fresh.query("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
+    fresh.close();
+    const db = connect(path);
+    makeDurable(db);
+    expect(db.query("PRAGMA synchronous").get()).toEqual({ synchronous: 2n });
+    db.close();
+  });
+
+  it("leaves nothing but the database file after a close", async () => {
+    const path = newPath();
+    const storage = await open(path);
+    await storage.insertPlant("ann", { id: 1n, name: "Fern" }, undefined);
+    expect(readFileSync(`${path}-wal`).length).toBeGreaterThan(0);
+    await storage.close();
+    expect(readdirSync(dirname(path))).toEqual(["plants.db"]);
+    const fresh = new Database(path);
+    fresh.run("BEGIN EXCLUSIVE");
+    fresh.close();
+  });
+});
+
+describe("one server on a SQLite file", () => {
+  it("keeps a second server off but lets commands in", async () => {
+    const path = newPath();
+    const server = await open(path, true);
+    await expect(open(path, true)).rejects.toThrow(`another server is running on ${path}`);
+    const command = await open(path);
+    await command.insertPlant("ann", { id: 1n, name: "Fern" }, undefined);
+    expect(await server.selectPlants("ann", { limit: 9 })).toStrictEqual([{ id: 1n, name: "Fern" }]);
+    await command.close();
+    await expect(open(path, true)).rejects.toThrow("another server");
+    await server.close();
+    await (await open(path, true)).close();
+  });
+
+  it("keeps a second server off that comes by another name", async () => {
+    const path = newPath();
+    const storage = await open(path, true);
+    const alias = join(dirname(path), "alias.db");
+    symlinkSync(path, alias);
+    expect((await open(alias, true).catch(String)).toString()).toMatch(/another server is running/);
+    await storage.close();
+  });
+
+  it(
+    "gives the file up when its process is killed",
+    async () => {
+      const path = newPath();
+      const program = await startProgram(["--database", `sqlite:${path}`]);
+      await expect(open(path, true)).rejects.toThrow("another server");
+      await program.stop("SIGKILL");
+      await (await open(path, true)).close();
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe("SQLite while another process holds the write lock", () => {
+  it(
+    "refuses a write that waits too long, and changes nothing",
+    () =>
+      withRival(async (storage, rival) => {
+        rival.run("BEGIN IMMEDIATE");
+        const failure = await storage
+          .insertPlant("ann", { id: 1n, name: "Fern" }, "k")
+          .catch((error: AppError) => error);
+        rival.run("ROLLBACK");
+        expect(failure).toMatchObject({ name: "AppError", code: "unavailable" });
+        expect(await storage.selectPlants("ann", { limit: 9 })).toEqual([]);
+        expect(await storage.insertPlant("ann", { id: 1n, name: "Fern" }, "k")).toBe("inserted");
+      }),
+    TIMEOUT_MS,
+  );
+
+  it(
+    "answers reads while writes wait",
+    () =>
+      withRival(async (storage, rival) => {
+        const owner = newOwner();
+        const kept = { id: 1n, name: "Fern" };
+        await storage.insertPlant(owner, kept, undefined);
+        rival.run("BEGIN IMMEDIATE");
+        rival.run("DELETE FROM plants");
+        let isAnswered = false;
+        const waiting = storage.insertPlant(owner, { id: 2n, name: "Iris" }, undefined).finally(() => {
+          isAnswered = true;
+        });
+        for (let n = 0; n < 100; n++) expect(await storage.selectPlants(owner, { limit: 9 })).toStrictEqual([kept]);
+        await storage.ping();
+        expect(isAnswered).toBe(false);
+        rival.run("ROLLBACK");
+        expect(await waiting).toBe("inserted");
+        expect(await storage.selectPlants(owner, { limit: 9 })).toStrictEqual([kept, { id: 2n, name: "Iris" }]);
+      }),
+    TIMEOUT_MS,
+  );
+
+  it(
+    "refuses at once what its queue has no room for, and does the rest",
+    () =>
+      withRival(async (storage, rival) => {
+        const plants = Array.from({ length: 4_096 + 1_024 + 500 }, (_, n) => ({ id: BigInt(n), name: "Fern" }));
+        rival.run("BEGIN IMMEDIATE");
+        const refused = new Set<NewPlant>();
+        const writes = plants.map((plant) =>
+          storage.insertPlant("ann", plant, undefined).catch((error: AppError) => {
+            expect(error).toBeInstanceOf(AppError);
+            expect(error.code).toBe("unavailable");
+            refused.add(plant);
+          }),
+        );
+        await storage.ping();
+        expect(refused.size).toBeGreaterThanOrEqual(500);
+        rival.run("ROLLBACK");
+        const outcomes = await Promise.all(writes);
+        expect(outcomes.filter((outcome) => outcome === "inserted").length).toBeGreaterThanOrEqual(4_096);
+        const left = plants.filter((plant) => !refused.has(plant));
+        expect(await storage.selectPlants("ann", { limit: 9_999 })).toStrictEqual(left);
+      }),
+    TIMEOUT_MS,
+  );
+});
+
+describe("a group of writes that fails", () => {
+  it("fails each of its members, changes nothing, and leaves the next group alone", () =>
+    withRival(async (storage, rival) => {
+      const kept = { id: 1n, name: "Fern" };
+      await storage.insertPlant("ann", kept, undefined);
+      rival.run(
+        "CREATE TRIGGER refuse BEFORE INSERT ON plants WHEN NEW.name = 'Hemlock' BEGIN SELECT RAISE(ABORT, 'no'); END",
+      );
+      const token = { digest: "aa", owner: "ann", scopes: [], createdAt: 1 };
+      const settled = await Promise.allSettled([
+        storage.insertPlant("ann", { id: 2n, name: "Iris" }, undefined),
+        storage.removePlant("ann", 1n),
+        storage.insertPlant("ann", { id: 3n, name: "Hemlock" }, undefined),
+        storage.insertPlant("bob", { id: 4n, name: "Sage" }, undefined),
+        storage.insertToken(token),
+      ]);
+      for (const result of settled) {
+        expect(result.status).toBe("rejected");
+        expect((result as PromiseRejectedResult).reason).toBeInstanceOf(AppError);
+      }
+      expect(await storage.selectPlants("ann", { limit: 9 })).toStrictEqual([kept]);
+      expect(await storage.selectPlants("bob", { limit: 9 })).toEqual([]);
+      expect(await storage.selectTokens()).toEqual([]);
+      expect(await storage.insertPlant("ann", { id: 2n, name: "Iris" }, undefined)).toBe("inserted");
+      expect(await storage.removePlant("ann", 1n)).toBe(true);
+    }));
+});
