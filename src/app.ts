@@ -1,6 +1,6 @@
 import { AppError } from "./domain/error.ts";
 import type { PlantFilter } from "./domain/list-query.ts";
-import type { NewPlant, Owner, PlantId } from "./domain/plant.ts";
+import type { Owner, Plant, PlantId } from "./domain/plant.ts";
 import type { Storage } from "./storage/storage.ts";
 
 /**
@@ -11,7 +11,7 @@ const MAX_PAGE_CHARACTERS = 32 * 1024;
 
 /** Consecutive plants of a list. `next` is the cursor for the next page, absent when no plant remains. */
 export interface Page {
-  readonly plants: readonly NewPlant[];
+  readonly plants: readonly Plant[];
   readonly next?: PlantId;
 }
 
@@ -27,7 +27,7 @@ export class App {
    * Creates a plant and resolves when it is durable. A retry with the same idempotency key and plant succeeds again.
    * @throws AppError `duplicate_id`, `unavailable`
    */
-  async createPlant(owner: Owner, plant: NewPlant, idempotencyKey: string | undefined): Promise<void> {
+  async createPlant(owner: Owner, plant: Plant, idempotencyKey: string | undefined): Promise<void> {
     const outcome = await this.#storage.insertPlant(owner, plant, idempotencyKey);
     if (outcome === "taken") {
       throw new AppError(
@@ -68,5 +68,5 @@ export class App {
   }
 }
 
-const charactersOf = (plants: readonly NewPlant[]): number =>
+const charactersOf = (plants: readonly Plant[]): number =>
   plants.reduce((sum, { name, tag = "" }) => sum + name.length + tag.length, 0);

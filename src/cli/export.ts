@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { PlantStoreClient } from "../client/index.ts";
 import { readConfig } from "../config/config.ts";
 import { formatCount } from "../copy/databases.ts";
-import type { NewPlant } from "../domain/plant.ts";
+import type { Plant } from "../domain/plant.ts";
 import { FORMATS, type Format } from "../files/formats.ts";
 import { writeRows } from "../files/write.ts";
 import { chooseFormat } from "./choose-format.ts";
@@ -31,7 +31,7 @@ async function exportTo(file: string, flags: Record<string, unknown>): Promise<v
   const tag = flags["tag"] as string | undefined;
   const progress = openProgress("exporting", undefined);
   let count = 0;
-  async function* counted(): AsyncGenerator<NewPlant, void> {
+  async function* counted(): AsyncGenerator<Plant, void> {
     for await (const plant of client.listPlants({ tag, limit: 10_000 })) {
       yield plant;
       progress.update(0, ++count);
@@ -47,7 +47,7 @@ async function exportTo(file: string, flags: Record<string, unknown>): Promise<v
 }
 
 /** Writes to a temporary file first, so that the file never holds a partial export. */
-async function writeFile(plants: AsyncIterable<NewPlant>, format: Format, file: string): Promise<void> {
+async function writeFile(plants: AsyncIterable<Plant>, format: Format, file: string): Promise<void> {
   const partial = `${file}.partial`;
   try {
     await write(plants, format, createWriteStream(partial), true);
@@ -58,5 +58,5 @@ async function writeFile(plants: AsyncIterable<NewPlant>, format: Format, file: 
   }
 }
 
-const write = (plants: AsyncIterable<NewPlant>, format: Format, target: Writable, end: boolean): Promise<void> =>
+const write = (plants: AsyncIterable<Plant>, format: Format, target: Writable, end: boolean): Promise<void> =>
   pipeline(Readable.from(writeRows(plants, format)), target, { end });

@@ -1,6 +1,6 @@
 import { parseJson, stringifyJson } from "../domain/json.ts";
-import { FIELDS } from "../domain/list-query.ts";
-import type { NewPlant, Plant, PlantId } from "../domain/plant.ts";
+import type { CreatedPlant, Plant, PlantId } from "../domain/plant.ts";
+import { PLANT_FIELDS } from "../domain/plant.ts";
 import { ConnectionError, PlantStoreError } from "./errors.ts";
 import { type RetryOptions, withRetries } from "./retry.ts";
 
@@ -38,7 +38,7 @@ export interface ListOptions extends CallOptions {
 
 /** A page of a list. Pass `next` as `after` to get the next page; the last page has none. */
 export interface PlantPage {
-  readonly plants: readonly NewPlant[];
+  readonly plants: readonly Plant[];
   readonly next?: PlantId;
 }
 
@@ -61,24 +61,24 @@ export class PlantStoreClient {
   }
 
   /** Creates a plant. Resolves once the plant is durable. */
-  async createPlant({ id, name, tag }: NewPlant, options: CreateOptions = {}): Promise<Plant> {
+  async createPlant({ id, name, tag }: Plant, options: CreateOptions = {}): Promise<CreatedPlant> {
     const { idempotencyKey = randomKey(), signal } = options;
     const headers = { "Content-Type": "application/json", "Idempotency-Key": idempotencyKey };
     const request = { method: "POST", headers, body: stringifyJson({ id, name, tag }) };
-    const attempt = async () => JSON.parse((await this.#send("/plants", request, signal)).body) as Plant;
+    const attempt = async () => JSON.parse((await this.#send("/plants", request, signal)).body) as CreatedPlant;
     return withRetries(attempt, this.#retry, signal);
   }
 
   /** Returns one page of the plants, ordered by ascending id. */
   async listPage({ after, tag, limit = 1_000, signal }: ListOptions = {}): Promise<PlantPage> {
-    const query = new URLSearchParams({ fields: FIELDS.join(","), limit: String(limit) });
+    const query = new URLSearchParams({ fields: PLANT_FIELDS.join(","), limit: String(limit) });
     if (after !== undefined) query.set("after", String(after));
     if (tag !== undefined) query.set("tag", tag);
     return withRetries(async () => toPage(await this.#send(`/plants?${query}`, {}, signal)), this.#retry, signal);
   }
 
   /** Yields all plants, ordered by ascending id. Fetches each page when it is needed. */
-  async *listPlants(options: ListOptions = {}): AsyncGenerator<NewPlant, void> {
+  async *listPlants(options: ListOptions = {}): AsyncGenerator<Plant, void> {
     let page = await this.listPage(options);
     yield* page.plants;
     while (page.next !== undefined) {
@@ -127,7 +127,7 @@ interface SuccessResponse {
 }
 
 function toPage({ body, link }: SuccessResponse): PlantPage {
-  const rows = parseJson(body) as (Plant & { id: number | bigint })[];
+  const rows = parseJson(body) as (CreatedPlant & { id: number | bigint })[];
   const plants = rows.map((row) => ({ ...row, id: BigInt(row.id) }));
   const next = /[?&]after=(-?\d+)[^>]*>; rel="next"/.exec(link)?.[1];
   return next === undefined ? { plants } : { plants, next: BigInt(next) };

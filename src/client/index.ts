@@ -1,7 +1,7 @@
 /** Typed client for Plant Store. Runs in Bun, Node 22 or newer and browsers. Has no dependencies. */
 
 export type { ErrorCode } from "../domain/error.ts";
-export type { NewPlant, Plant, PlantId } from "../domain/plant.ts";
+export type { CreatedPlant, Plant, PlantId } from "../domain/plant.ts";
 export {
   type CallOptions,
   type ClientOptions,

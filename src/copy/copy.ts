@@ -1,3 +1,4 @@
+import { isSamePlant } from "../domain/plant.ts";
 import type { PlantKey, Storage, StoredPlant } from "../storage/storage.ts";
 import {
   CHUNK_LENGTH,
@@ -110,8 +111,7 @@ function findMissing(ours: readonly StoredPlant[], theirs: readonly StoredPlant[
 const compareKeys = (a: PlantKey, b: PlantKey): number =>
   compareOwners(a.owner, b.owner) || (a.id < b.id ? -1 : Number(a.id > b.id));
 
-const isSame = (a: StoredPlant, b: StoredPlant): boolean =>
-  a.name === b.name && a.tag === b.tag && a.idempotencyKey === b.idempotencyKey;
+const isSame = (a: StoredPlant, b: StoredPlant): boolean => isSamePlant(a, b) && a.idempotencyKey === b.idempotencyKey;
 
 async function insertPlant(target: Storage, plant: StoredPlant): Promise<void> {
   const { owner, idempotencyKey, ...newPlant } = plant;

@@ -1,16 +1,11 @@
 import { AppError } from "./error.ts";
-import { idTextFault, type PlantId, parsePlantId, tagFault } from "./plant.ts";
+import { idTextFault, PLANT_FIELDS, type PlantField, type PlantId, parsePlantId, tagFault } from "./plant.ts";
 
 /** The largest `limit`: int32. */
 export const LIMIT_MAX = 2_147_483_647;
 
-/** What a list can show of a plant, in the order in which it shows it. */
-export const FIELDS = ["id", "name", "tag"] as const;
-/** One of {@link FIELDS}. */
-export type Field = (typeof FIELDS)[number];
-
-/** What a list shows when nothing is said. */
-export const DEFAULT_FIELDS: readonly Field[] = ["name", "tag"];
+/** The fields in a list without the parameter `fields`. */
+export const DEFAULT_FIELDS: readonly PlantField[] = ["name", "tag"];
 
 /** Which of an owner's plants are meant; a list is always in the order of the ids, ascending. */
 export interface PlantFilter {
@@ -23,7 +18,7 @@ export interface PlantFilter {
 /** A list request. Without `limit` it means all the plants there are. */
 export interface ListQuery extends PlantFilter {
   readonly limit?: number | undefined;
-  readonly fields?: readonly Field[] | undefined;
+  readonly fields?: readonly PlantField[] | undefined;
 }
 
 /** The parameters of a list request, by name, each as text. */
@@ -55,8 +50,8 @@ function parseAfter(text: string): PlantId {
   throw new AppError("invalid_id", idTextFault("after"));
 }
 
-function parseFields(text: string): readonly Field[] {
+function parseFields(text: string): readonly PlantField[] {
   const chosen = text.split(",");
-  if (chosen.every((field) => (FIELDS as readonly string[]).includes(field))) return chosen as Field[];
-  throw new AppError("invalid_parameter", `fields must be a comma-separated choice of ${FIELDS.join(", ")}`);
+  if (chosen.every((field) => (PLANT_FIELDS as readonly string[]).includes(field))) return chosen as PlantField[];
+  throw new AppError("invalid_parameter", `fields must be a comma-separated choice of ${PLANT_FIELDS.join(", ")}`);
 }

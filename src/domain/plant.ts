@@ -3,16 +3,23 @@ import { AppError } from "./error.ts";
 /** Chosen by the client, unique per owner: any integer from {@link ID_MIN} to {@link ID_MAX} (int64). */
 export type PlantId = bigint;
 
-/** A plant as every client sees it. A plant without a tag has no `tag` at all. */
+/** A plant. Without a tag, it has no `tag` property. */
 export interface Plant {
+  readonly id: PlantId;
   readonly name: string;
   readonly tag?: string;
 }
 
-/** A plant together with its id: what a create sends and what a storage engine keeps. */
-export interface NewPlant extends Plant {
-  readonly id: PlantId;
-}
+/** The response to a create: the plant without the id, which the client chose. */
+export type CreatedPlant = Omit<Plant, "id">;
+
+/** All fields of a plant, in the order in which lists and files contain them. */
+export const PLANT_FIELDS = ["id", "name", "tag"] as const satisfies readonly (keyof Plant)[];
+/** One of {@link PLANT_FIELDS}. */
+export type PlantField = (typeof PLANT_FIELDS)[number];
+
+/** Whether two plants have the same fields. */
+export const isSamePlant = (a: Plant, b: Plant): boolean => PLANT_FIELDS.every((field) => a[field] === b[field]);
 
 /** Whom a token acts for: never empty. Opaque: equal or not, nothing else. */
 export type Owner = string;
@@ -62,7 +69,7 @@ export function tagFault(value: unknown): string | undefined {
  * Takes what a client sent as a new plant; unknown fields are passed over.
  * @throws AppError `invalid_plant` that names every field at fault
  */
-export function parseNewPlant(value: unknown): NewPlant {
+export function parsePlant(value: unknown): Plant {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new AppError("invalid_plant", "a plant must be a JSON object with id, name and, if wanted, tag");
   }

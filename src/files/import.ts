@@ -1,5 +1,5 @@
 import { type PlantStoreClient, PlantStoreError } from "../client/index.ts";
-import { ID_MIN, type NewPlant, type PlantId } from "../domain/plant.ts";
+import { ID_MIN, isSamePlant, type Plant, type PlantId } from "../domain/plant.ts";
 import type { Row } from "./read.ts";
 
 /** Concurrent creates, enough to fill the server's write batches. */
@@ -27,7 +27,7 @@ export async function importRows(
     }
   }
   /** Creates rows with the same id one after another, so that the first one wins. */
-  async function createInOrder(plant: NewPlant): Promise<string | undefined> {
+  async function createInOrder(plant: Plant): Promise<string | undefined> {
     while (inFlight.has(plant.id)) await inFlight.get(plant.id);
     const done = Promise.withResolvers<void>();
     inFlight.set(plant.id, done.promise);
@@ -47,7 +47,7 @@ export async function importRows(
 }
 
 /** Creates one plant. Returns the reason if the server rejects it with 400; throws any other error, which ends the import. */
-async function create(client: PlantStoreClient, plant: NewPlant, signal: AbortSignal): Promise<string | undefined> {
+async function create(client: PlantStoreClient, plant: Plant, signal: AbortSignal): Promise<string | undefined> {
   try {
     // Repeated runs use the same key, so that a plant created by an earlier run counts as imported.
     await client.createPlant(plant, { idempotencyKey: `import-${plant.id}`, signal });
@@ -60,15 +60,11 @@ async function create(client: PlantStoreClient, plant: NewPlant, signal: AbortSi
 }
 
 /** Whether the server has an identical plant. `false` if the list request fails, for example without `plants:read`. */
-async function plantExists(
-  client: PlantStoreClient,
-  { id, name, tag }: NewPlant,
-  signal: AbortSignal,
-): Promise<boolean> {
-  const after = id === ID_MIN ? undefined : id - 1n;
-  const [plant] = await client.listPage({ after, limit: 1, signal }).then(
+async function plantExists(client: PlantStoreClient, plant: Plant, signal: AbortSignal): Promise<boolean> {
+  const after = plant.id === ID_MIN ? undefined : plant.id - 1n;
+  const [existing] = await client.listPage({ after, limit: 1, signal }).then(
     ({ plants }) => plants,
     () => [],
   );
-  return plant?.id === id && plant.name === name && plant.tag === tag;
+  return existing !== undefined && isSamePlant(existing, plant);
 }

@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { parse as parseCsv } from "csv-parse/stream";
 import type { AppError } from "../domain/error.ts";
 import { parseJson, parseJsonWithId } from "../domain/json.ts";
-import { idTextFault, type NewPlant, parseNewPlant, parsePlantId } from "../domain/plant.ts";
+import { idTextFault, type Plant, parsePlant, parsePlantId } from "../domain/plant.ts";
 import type { Format } from "./formats.ts";
 
 /**
@@ -10,7 +10,7 @@ import type { Format } from "./formats.ts";
  * element number. `fields` are the names of all fields of the row, in lower case for CSV; unknown fields are ignored.
  */
 export type Row = { readonly line: number; readonly fields: readonly string[] } & (
-  | { readonly plant: NewPlant }
+  | { readonly plant: Plant }
   | { readonly problem: string }
 );
 
@@ -100,7 +100,7 @@ function toCsvRow(line: number, columns: readonly string[], cells: readonly Cell
 
 function toRow(line: number, value: unknown, fields = fieldsOf(value)): Row {
   try {
-    return { line, fields, plant: parseNewPlant(value) };
+    return { line, fields, plant: parsePlant(value) };
   } catch (error) {
     return { line, fields, problem: (error as AppError).message };
   }

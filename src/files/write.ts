@@ -1,12 +1,12 @@
 import { stringify as csvLines } from "csv-stringify/sync";
 import { stringifyJson } from "../domain/json.ts";
-import { FIELDS } from "../domain/list-query.ts";
-import type { NewPlant } from "../domain/plant.ts";
+import type { Plant } from "../domain/plant.ts";
+import { PLANT_FIELDS } from "../domain/plant.ts";
 import type { Format } from "./formats.ts";
 
 /** Yields the text of a file with these plants, in chunks. `readRows` restores the plants exactly. */
-export async function* writeRows(plants: AsyncIterable<NewPlant>, format: Format): AsyncGenerator<string, void> {
-  if (format === "csv") yield `${FIELDS.join(",")}\n`;
+export async function* writeRows(plants: AsyncIterable<Plant>, format: Format): AsyncGenerator<string, void> {
+  if (format === "csv") yield `${PLANT_FIELDS.join(",")}\n`;
   let separator = "[\n";
   for await (const { id, name, tag } of plants) {
     // Quotes distinguish an empty tag from no tag.

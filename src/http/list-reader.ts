@@ -1,7 +1,7 @@
 import type { App } from "../app.ts";
 import { toJsonNumber } from "../domain/json.ts";
-import { DEFAULT_FIELDS, type Field, type ListQuery } from "../domain/list-query.ts";
-import type { NewPlant, Owner, PlantId } from "../domain/plant.ts";
+import { DEFAULT_FIELDS, type ListQuery } from "../domain/list-query.ts";
+import type { Owner, Plant, PlantField, PlantId } from "../domain/plant.ts";
 import { type ListScheduler, MAX_CHUNK_LENGTH } from "./list-scheduler.ts";
 
 /** Maximum size of a chunk in UTF-8 bytes, unless a single plant is larger. */
@@ -77,7 +77,7 @@ export class ListReader {
 }
 
 /** Writes plants as JSON objects with these fields, separated by commas. */
-function writePlants(plants: readonly NewPlant[], fields: readonly Field[]): string {
+function writePlants(plants: readonly Plant[], fields: readonly PlantField[]): string {
   const [hasId, hasName, hasTag] = [fields.includes("id"), fields.includes("name"), fields.includes("tag")];
   const objects = plants.map(({ id, name, tag }) => ({
     id: hasId ? toJsonNumber(id) : undefined,

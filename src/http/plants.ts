@@ -1,7 +1,7 @@
 import type { App } from "../app.ts";
 import { AppError } from "../domain/error.ts";
 import { LIST_PARAMETERS, parseListQuery } from "../domain/list-query.ts";
-import { IDEMPOTENCY_KEY_MAX_LENGTH, idTextFault, parseNewPlant, parsePlantId } from "../domain/plant.ts";
+import { IDEMPOTENCY_KEY_MAX_LENGTH, idTextFault, parsePlant, parsePlantId } from "../domain/plant.ts";
 import { readJson } from "./body.ts";
 import { type Call, isVisibleAscii, jsonResponse } from "./call.ts";
 import type { ListCache } from "./list-cache.ts";
@@ -14,7 +14,7 @@ import type { SendBudget } from "./send-budget.ts";
 /** `POST /plants` */
 export async function createPlant(app: App, call: Call): Promise<Response> {
   const idempotencyKey = readIdempotencyKey(call.request);
-  const plant = parseNewPlant(await readJson(call.request));
+  const plant = parsePlant(await readJson(call.request));
   await app.createPlant(call.owner, plant, idempotencyKey);
   return jsonResponse(call, 200, JSON.stringify({ name: plant.name, tag: plant.tag }));
 }

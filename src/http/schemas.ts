@@ -1,5 +1,5 @@
-import { DEFAULT_FIELDS, FIELDS, LIMIT_MAX, type LIST_PARAMETERS } from "../domain/list-query.ts";
-import { ID_MAX, ID_MIN, NAME_MAX_LENGTH, NAME_PATTERN, TAG_MAX_LENGTH } from "../domain/plant.ts";
+import { DEFAULT_FIELDS, LIMIT_MAX, type LIST_PARAMETERS } from "../domain/list-query.ts";
+import { ID_MAX, ID_MIN, NAME_MAX_LENGTH, NAME_PATTERN, PLANT_FIELDS, TAG_MAX_LENGTH } from "../domain/plant.ts";
 import { ERROR_DESCRIPTION } from "./openapi-texts.ts";
 
 /*
@@ -88,8 +88,8 @@ export const LIST_PARAMETER_SCHEMAS: Readonly<Record<(typeof LIST_PARAMETERS)[nu
       "Comma-separated fields to return for each plant. The parameter can also be repeated: `fields=id&fields=name`.",
     style: "form",
     explode: false,
-    schema: { type: "array", items: { type: "string", enum: FIELDS }, minItems: 1, default: DEFAULT_FIELDS },
-    example: FIELDS,
+    schema: { type: "array", items: { type: "string", enum: PLANT_FIELDS }, minItems: 1, default: DEFAULT_FIELDS },
+    example: PLANT_FIELDS,
   },
 };
 

@@ -1,4 +1,4 @@
-import type { NewPlant, PlantId } from "../domain/plant.ts";
+import type { Plant, PlantId } from "../domain/plant.ts";
 import type { Scope, Token } from "../domain/token.ts";
 import type { StoredPlant } from "./storage.ts";
 
@@ -10,7 +10,7 @@ export interface PlantRow {
 }
 
 /** Converts a row to a plant. */
-export const toPlant = ({ id, name, tag }: PlantRow): NewPlant => (tag === null ? { id, name } : { id, name, tag });
+export const toPlant = ({ id, name, tag }: PlantRow): Plant => (tag === null ? { id, name } : { id, name, tag });
 
 /** A complete row of `plants`. */
 export interface StoredPlantRow extends PlantRow {

@@ -1,5 +1,5 @@
 import type { PlantFilter } from "../domain/list-query.ts";
-import type { NewPlant, Owner, PlantId } from "../domain/plant.ts";
+import type { Owner, Plant, PlantId } from "../domain/plant.ts";
 import type { Token } from "../domain/token.ts";
 
 /** A range of an owner's plants, in ascending order of id. */
@@ -17,7 +17,7 @@ export interface PlantKey {
 }
 
 /** A plant with everything that is stored of it: its owner, and the idempotency key of its create, if any. */
-export interface StoredPlant extends NewPlant, PlantKey {
+export interface StoredPlant extends Plant, PlantKey {
   readonly idempotencyKey: string | undefined;
 }
 
@@ -56,13 +56,13 @@ export interface StorageState {
  */
 export interface Storage {
   /** Inserts a plant unless its owner already uses the id. */
-  insertPlant(owner: Owner, plant: NewPlant, idempotencyKey: string | undefined): Promise<InsertOutcome>;
+  insertPlant(owner: Owner, plant: Plant, idempotencyKey: string | undefined): Promise<InsertOutcome>;
 
   /** Deletes a plant; resolves with `false` when the owner has none with this id. */
   removePlant(owner: Owner, id: PlantId): Promise<boolean>;
 
   /** Reads a range of the owner's plants from one snapshot. Never waits for a write. */
-  selectPlants(owner: Owner, range: PlantRange): Promise<NewPlant[]>;
+  selectPlants(owner: Owner, range: PlantRange): Promise<Plant[]>;
 
   /**
    * Reads plants of all owners, for `copy`: at most `limit` (1 or more) after `after`, ordered by owner (by code point) and

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, mock, spyOn } from "bun:test";
 import fc from "fast-check";
 import { parseJson, parseJsonWithId, stringifyJson } from "../../src/domain/json.ts";
-import { type NewPlant, parseNewPlant } from "../../src/domain/plant.ts";
+import { type Plant, parsePlant } from "../../src/domain/plant.ts";
 import { int64 } from "../support/inputs.ts";
 import { idLiteralOf, integerOf, isInt64 } from "../support/judge.ts";
 
@@ -29,7 +29,7 @@ describe.each([
         const mark = (power ?? 0) < 0 ? "e" : e;
         const number = `${minus}${whole}${part === "" ? "" : `.${part}`}${power === undefined ? "" : `${mark}${power}`}`;
         const value = integerOf(number);
-        const read = (): NewPlant => parseNewPlant(parse(`{"id":${number},"name":"x"}`));
+        const read = (): Plant => parsePlant(parse(`{"id":${number},"name":"x"}`));
         if (value === undefined || !isInt64(value)) {
           expect(read).toThrow("id must be an integer");
           return;
@@ -89,7 +89,7 @@ describe("parseJsonWithId", () => {
   /** Returns the id of a plant with this parsed `id`; `undefined` if it is invalid. */
   const idOf = (id: unknown): bigint | undefined => {
     try {
-      return parseNewPlant({ id, name: "x" }).id;
+      return parsePlant({ id, name: "x" }).id;
     } catch {
       return undefined;
     }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "bun:test";
 import { App } from "../../src/app.ts";
 import type { ListQuery } from "../../src/domain/list-query.ts";
-import { NAME_MAX_LENGTH, type NewPlant } from "../../src/domain/plant.ts";
+import { NAME_MAX_LENGTH, type Plant } from "../../src/domain/plant.ts";
 import { ListReader, MAX_CHUNK_BYTES } from "../../src/http/list-reader.ts";
 import { ListScheduler } from "../../src/http/list-scheduler.ts";
 import type { Storage } from "../../src/storage/storage.ts";
@@ -73,7 +73,7 @@ describe("the chunks of a list", () => {
     const app = new App({
       async selectPlants(_: string, { after = 0n, limit }) {
         limits.push(limit);
-        return Array.from({ length: limit }, (_, n): NewPlant => ({ id: after + BigInt(n) + 1n, name }));
+        return Array.from({ length: limit }, (_, n): Plant => ({ id: after + BigInt(n) + 1n, name }));
       },
     } as Storage);
     const reader = new ListReader(app, new ListScheduler(), "ann", {});

@@ -1,8 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { ERRORS, statusOf } from "../../src/domain/error.ts";
-import { FIELDS, LIMIT_MAX } from "../../src/domain/list-query.ts";
-import { ID_MAX, ID_MIN, IDEMPOTENCY_KEY_MAX_LENGTH, NAME_MAX_LENGTH, TAG_MAX_LENGTH } from "../../src/domain/plant.ts";
+import { LIMIT_MAX } from "../../src/domain/list-query.ts";
+import {
+  ID_MAX,
+  ID_MIN,
+  IDEMPOTENCY_KEY_MAX_LENGTH,
+  NAME_MAX_LENGTH,
+  PLANT_FIELDS,
+  TAG_MAX_LENGTH,
+} from "../../src/domain/plant.ts";
 import { SCOPES } from "../../src/domain/token.ts";
 import { MAX_BODY_BYTES } from "../../src/http/body.ts";
 import { openApiAjv } from "../support/api.ts";
@@ -106,7 +113,7 @@ describe("GET /openapi.json", () => {
       { name: "limit", in: "query", schema: { type: "integer", format: "int32", minimum: 1, maximum: LIMIT_MAX } },
       { name: "after", in: "query", schema: id },
       { name: "tag", in: "query", schema: tag },
-      { name: "fields", in: "query", explode: false, schema: { type: "array", items: { enum: [...FIELDS] } } },
+      { name: "fields", in: "query", explode: false, schema: { type: "array", items: { enum: [...PLANT_FIELDS] } } },
     ]);
     expect(ownParameters("/plants", "post")).toMatchObject([
       { name: "Idempotency-Key", in: "header", schema: { minLength: 1, maxLength: IDEMPOTENCY_KEY_MAX_LENGTH } },

@@ -2,7 +2,7 @@ import { describe, expect, it } from "bun:test";
 import fc from "fast-check";
 import { parseJson, stringifyJson } from "../../src/domain/json.ts";
 import { parseListQuery } from "../../src/domain/list-query.ts";
-import { parseNewPlant, parsePlantId } from "../../src/domain/plant.ts";
+import { parsePlant, parsePlantId } from "../../src/domain/plant.ts";
 import { LIST_PARAMETER_SCHEMAS, SCHEMAS } from "../../src/http/schemas.ts";
 import { openApiAjv } from "../support/api.ts";
 import { int64 } from "../support/inputs.ts";
@@ -65,7 +65,7 @@ describe("the schemas of the API description", () => {
     fc.assert(
       fc.property(fc.oneof({ weight: 9, arbitrary: plant }, other), (value) => {
         const sent = JSON.stringify(value) ?? "null";
-        const isAccepted = accepts(() => parseNewPlant(parseJson(sent)));
+        const isAccepted = accepts(() => parsePlant(parseJson(sent)));
         expect([sent, isAccepted]).toEqual([sent, isValid(JSON.parse(sent))]);
         acceptedCount += isAccepted ? 1 : 0;
       }),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
-import { ID_MAX, ID_MIN, NAME_MAX_LENGTH, type NewPlant, TAG_MAX_LENGTH } from "../../src/domain/plant.ts";
+import { ID_MAX, ID_MIN, NAME_MAX_LENGTH, type Plant, TAG_MAX_LENGTH } from "../../src/domain/plant.ts";
 import { SCOPES, type Token } from "../../src/domain/token.ts";
 import type { InsertOutcome, Storage, StoredPlant } from "../../src/storage/storage.ts";
 import { newOwner } from "../support/service.ts";
@@ -35,7 +35,7 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
     });
 
     const all = (owner: string, range = {}) => storage.selectPlants(owner, { limit: 10_000, ...range });
-    const insertAll = (owner: string, plants: readonly NewPlant[]) =>
+    const insertAll = (owner: string, plants: readonly Plant[]) =>
       Promise.all(plants.map((plant) => storage.insertPlant(owner, plant, undefined)));
 
     describe("version", () => {

@@ -1,6 +1,6 @@
 import { PlantStoreError } from "../../src/client/index.ts";
 import { parseJson, stringifyJson } from "../../src/domain/json.ts";
-import type { NewPlant, PlantId } from "../../src/domain/plant.ts";
+import type { Plant, PlantId } from "../../src/domain/plant.ts";
 import { ConnectionPool, type WireReply, type WireRequest } from "./connection.ts";
 import type { LedgerClient } from "./ledger.ts";
 
@@ -45,7 +45,7 @@ export class Balancer implements LedgerClient {
     }
   }
 
-  async createPlant(plant: NewPlant, { idempotencyKey = "" } = {}): Promise<{ name: string }> {
+  async createPlant(plant: Plant, { idempotencyKey = "" } = {}): Promise<{ name: string }> {
     const headers = { "Content-Type": "application/json", "Idempotency-Key": idempotencyKey };
     const { text } = await this.#send({ method: "POST", path: "/plants", headers, body: stringifyJson(plant) });
     return JSON.parse(text);
@@ -56,9 +56,9 @@ export class Balancer implements LedgerClient {
   }
 
   /** All plants at once, streamed. */
-  async *listPlants(): AsyncGenerator<NewPlant, void> {
+  async *listPlants(): AsyncGenerator<Plant, void> {
     const { text } = await this.#send({ method: "GET", path: "/plants?fields=id,name,tag" });
-    for (const plant of parseJson(text) as NewPlant[]) yield { ...plant, id: BigInt(plant.id) };
+    for (const plant of parseJson(text) as Plant[]) yield { ...plant, id: BigInt(plant.id) };
   }
 
   async #send(request: WireRequest): Promise<WireReply> {

@@ -1,5 +1,5 @@
 import { type PlantStoreClient, PlantStoreError } from "../../src/client/index.ts";
-import type { NewPlant, PlantId } from "../../src/domain/plant.ts";
+import type { Plant, PlantId } from "../../src/domain/plant.ts";
 
 const WRITERS = 24;
 /** A writer's own ids begin at a multiple of this. */
@@ -14,7 +14,7 @@ const MAX_FAULTS = 20;
 type State = "created" | "refused" | "deleted" | "maybe created" | "maybe deleted";
 
 interface Entry {
-  readonly plant: NewPlant;
+  readonly plant: Plant;
   readonly key: string;
   state: State;
 }
@@ -107,7 +107,7 @@ export class Ledger {
     if (entry?.state === "created" && entry.plant.id % 3n === 0n) await this.#delete(client, entry);
   }
 
-  #enter(plant: NewPlant, key: string): Entry {
+  #enter(plant: Plant, key: string): Entry {
     const entry: Entry = { plant, key, state: "maybe created" };
     this.#entries.set(plant.id, [...(this.#entries.get(plant.id) ?? []), entry]);
     return entry;
@@ -132,8 +132,8 @@ export class Ledger {
     this.answered++;
   }
 
-  async #list(client: LedgerClient): Promise<Map<PlantId, NewPlant>> {
-    const found = new Map<PlantId, NewPlant>();
+  async #list(client: LedgerClient): Promise<Map<PlantId, Plant>> {
+    const found = new Map<PlantId, Plant>();
     for await (const plant of client.listPlants({ limit: 5_000 })) {
       if (found.has(plant.id)) this.#faults.add(`${plant.id} is listed twice`);
       found.set(plant.id, plant);
@@ -153,7 +153,7 @@ async function outcomeOf(call: Promise<unknown>): Promise<string> {
 }
 
 /** What is wrong with what is kept under an id, after all that was answered. */
-function faultsOf(id: PlantId, entries: readonly Entry[], kept: NewPlant | undefined): string[] {
+function faultsOf(id: PlantId, entries: readonly Entry[], kept: Plant | undefined): string[] {
   const created = entries.filter(({ state }) => state === "created");
   const isOpen = entries.some(({ state }) => state.startsWith("maybe"));
   const possible = created.length > 0 ? created : entries.filter(({ state }) => state !== "refused");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { App } from "../../src/app.ts";
 import type { Issuer } from "../../src/auth/issuer.ts";
 import { Tokens } from "../../src/auth/tokens.ts";
-import type { NewPlant } from "../../src/domain/plant.ts";
+import type { Plant } from "../../src/domain/plant.ts";
 import { SCOPES, type Scope } from "../../src/domain/token.ts";
 import type { ResponseEvent } from "../../src/http/active-call.ts";
 import { routes } from "../../src/http/routes.ts";
@@ -40,7 +40,7 @@ let owners = 0;
 export const newOwner = (): string => `owner-${process.pid}-${++owners}`;
 
 /** Keeps plants for an owner without the API: thousands a second. */
-export async function plantAll(service: Service, owner: string, plants: readonly NewPlant[]): Promise<void> {
+export async function plantAll(service: Service, owner: string, plants: readonly Plant[]): Promise<void> {
   for (let start = 0; start < plants.length; start += 2_000) {
     const batch = plants.slice(start, start + 2_000);
     await Promise.all(batch.map((plant) => service.storage.insertPlant(owner, plant, undefined)));

@@ -1,5 +1,5 @@
 import { PlantStoreClient, PlantStoreError } from "../../src/client/index.ts";
-import type { NewPlant, PlantId } from "../../src/domain/plant.ts";
+import type { Plant, PlantId } from "../../src/domain/plant.ts";
 import type { LedgerClient } from "./ledger.ts";
 
 /**
@@ -20,7 +20,7 @@ export class Witness implements LedgerClient {
     this.#client = new PlantStoreClient({ ...server, attempts: 1, timeoutMs: deadlineMs });
   }
 
-  createPlant(plant: NewPlant, options: { readonly idempotencyKey?: string } = {}) {
+  createPlant(plant: Plant, options: { readonly idempotencyKey?: string } = {}) {
     return this.#watch("writes", this.#client.createPlant(plant, options));
   }
 
@@ -28,7 +28,7 @@ export class Witness implements LedgerClient {
     return this.#watch("writes", this.#client.deletePlant(id));
   }
 
-  async *listPlants(): AsyncGenerator<NewPlant, void> {
+  async *listPlants(): AsyncGenerator<Plant, void> {
     const plants = await this.#watch("lists", Array.fromAsync(this.#client.listPlants({ limit: 5_000 })));
     this.lists++;
     yield* plants;

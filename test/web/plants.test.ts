@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import type { Page } from "playwright-core";
 import { PlantStoreClient } from "../../src/client/index.ts";
-import type { NewPlant } from "../../src/domain/plant.ts";
+import type { Plant } from "../../src/domain/plant.ts";
 import { DISPLAYS, type Display, useBrowser } from "../support/browser-tests.ts";
 import { newOwner, plantAll, type Service, startService } from "../support/service.ts";
 
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => service.stop());
 
 /** Opens the plants view of a new owner with the given plants; also returns a client of the owner. */
-async function openPlants(plants: readonly NewPlant[], display: Display, query = "/") {
+async function openPlants(plants: readonly Plant[], display: Display, query = "/") {
   const owner = newOwner();
   await plantAll(service, owner, plants);
   const token = await service.token({ owner });
@@ -27,7 +27,7 @@ async function openPlants(plants: readonly NewPlant[], display: Display, query =
   return { page, client, stored, owner };
 }
 
-const plant = (id: number | bigint, name: string, tag?: string): NewPlant =>
+const plant = (id: number | bigint, name: string, tag?: string): Plant =>
   tag === undefined ? { id: BigInt(id), name } : { id: BigInt(id), name, tag };
 const PLANTS = [
   plant(INT64_MIN, "Acer rubrum", "tree"),
@@ -195,7 +195,7 @@ describe.each(DISPLAYS)("the plants view on %s", (_, display: Display) => {
     const { page, stored } = await openPlants(PLANTS, display);
     await rows(page).first().waitFor();
     const before = await stored();
-    for (const { name } of [PLANTS[3], PLANTS[4]] as NewPlant[]) {
+    for (const { name } of [PLANTS[3], PLANTS[4]] as Plant[]) {
       await page.getByLabel(`Delete ${name}`).click();
       await page.getByLabel(`Delete ${name}`).waitFor({ state: "detached" });
     }

@@ -1,4 +1,4 @@
-import type { NewPlant, Owner, PlantId } from "../../domain/plant.ts";
+import type { Owner, Plant, PlantId } from "../../domain/plant.ts";
 import { ID_MAX, ID_MIN } from "../../domain/plant.ts";
 import type { Token } from "../../domain/token.ts";
 import {
@@ -100,7 +100,7 @@ class PostgresStorage implements Storage {
     });
   }
 
-  insertPlant(owner: Owner, plant: NewPlant, idempotencyKey: string | undefined): Promise<InsertOutcome> {
+  insertPlant(owner: Owner, plant: Plant, idempotencyKey: string | undefined): Promise<InsertOutcome> {
     return this.#inserts.run(owner, { ...plant, idempotencyKey });
   }
 
@@ -108,7 +108,7 @@ class PostgresStorage implements Storage {
     return this.#removals.run(owner, { id });
   }
 
-  async selectPlants(owner: Owner, { after, tag, limit, maxCharacters }: PlantRange): Promise<NewPlant[]> {
+  async selectPlants(owner: Owner, { after, tag, limit, maxCharacters }: PlantRange): Promise<Plant[]> {
     if (after === ID_MAX) return [];
     const first = after === undefined ? ID_MIN : after + 1n;
     const [select, values] =

@@ -1,10 +1,10 @@
-import type { NewPlant, Owner, PlantId } from "../../domain/plant.ts";
+import type { Owner, Plant, PlantId } from "../../domain/plant.ts";
 import type { InsertOutcome } from "../storage.ts";
 import { sqlState } from "./connection.ts";
 import type { Pool } from "./pool.ts";
 
 /** A plant to insert, with the idempotency key of its create. */
-export interface Insert extends NewPlant {
+export interface Insert extends Plant {
   readonly idempotencyKey: string | undefined;
 }
 

@@ -1,6 +1,6 @@
 import type { Database } from "bun:sqlite";
 import type { AppError } from "../../domain/error.ts";
-import { IDEMPOTENCY_KEY_MAX_LENGTH, parseNewPlant } from "../../domain/plant.ts";
+import { IDEMPOTENCY_KEY_MAX_LENGTH, parsePlant } from "../../domain/plant.ts";
 import { OWNER_MAX_LENGTH, SCOPES } from "../../domain/token.ts";
 import { pragma } from "./connection.ts";
 import { knownVersion } from "./migrations.ts";
@@ -92,7 +92,7 @@ function plantProblem({ owner, id, name, tag, idempotency_key: key }: RawPlant):
   if (!isOwner(owner)) return "the owner is malformed";
   if (key !== null && !KEY.test(key)) return "the idempotency key is malformed";
   try {
-    parseNewPlant({ id, name: decoder.decode(name), ...(tag === null ? {} : { tag: decoder.decode(tag) }) });
+    parsePlant({ id, name: decoder.decode(name), ...(tag === null ? {} : { tag: decoder.decode(tag) }) });
     return undefined;
   } catch (error) {
     return error instanceof TypeError ? "name or tag are no UTF-8" : (error as AppError).message;

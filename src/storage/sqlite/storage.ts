@@ -1,7 +1,7 @@
 import type { Database } from "bun:sqlite";
 import { accessSync, constants, mkdirSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import type { NewPlant, Owner, PlantId } from "../../domain/plant.ts";
+import type { Owner, Plant, PlantId } from "../../domain/plant.ts";
 import { ID_MAX, ID_MIN } from "../../domain/plant.ts";
 import type { Token } from "../../domain/token.ts";
 import { type PlantRow, type StoredPlantRow, type TokenRow, toPlant, toStoredPlant, toToken } from "../rows.ts";
@@ -106,7 +106,7 @@ class SqliteStorage implements Storage {
     this.#selectTokens = db.prepare<TokenRow, []>("SELECT * FROM tokens ORDER BY created_at, digest");
   }
 
-  insertPlant(owner: Owner, { id, name, tag }: NewPlant, idempotencyKey: string | undefined): Promise<InsertOutcome> {
+  insertPlant(owner: Owner, { id, name, tag }: Plant, idempotencyKey: string | undefined): Promise<InsertOutcome> {
     return this.#writer.run("insertPlant", owner, String(id), name, tag ?? null, idempotencyKey ?? null);
   }
 
@@ -122,7 +122,7 @@ class SqliteStorage implements Storage {
   async selectPlants(
     owner: Owner,
     { after, tag, limit, maxCharacters = Number.POSITIVE_INFINITY }: PlantRange,
-  ): Promise<NewPlant[]> {
+  ): Promise<Plant[]> {
     if (after === ID_MAX) return [];
     const first = after === undefined ? ID_MIN : after + 1n;
     return read(() => {
@@ -130,7 +130,7 @@ class SqliteStorage implements Storage {
         tag === undefined
           ? this.#selectPlants.iterate(owner, first, limit)
           : this.#selectPlantsByTag.iterate(owner, tag, first, limit);
-      const plants: NewPlant[] = [];
+      const plants: Plant[] = [];
       let characters = 0;
       for (const row of rows) {
         plants.push(toPlant(row));

@@ -2,8 +2,7 @@ import { type Signal, useSignal } from "@preact/signals";
 import type { InputHTMLAttributes, RefObject } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { randomKey } from "../../client/client.ts";
-import { FIELDS, type Field } from "../../domain/list-query.ts";
-import { parseNewPlant, parsePlantId } from "../../domain/plant.ts";
+import { PLANT_FIELDS, type PlantField, parsePlant, parsePlantId } from "../../domain/plant.ts";
 import { findFreeId, randomId } from "../free-id.ts";
 import { closeDialog } from "../state/dialog.ts";
 import { location } from "../state/location.ts";
@@ -12,7 +11,7 @@ import { plants } from "../state/plants.ts";
 import { describeError, session } from "../state/session.ts";
 import { Dialog } from "./dialog.tsx";
 
-type Values = Record<Field, string>;
+type Values = Record<PlantField, string>;
 type FormErrors = Partial<Values> & { readonly other?: string };
 
 /** The form for a new plant. */
@@ -33,14 +32,14 @@ export function AddDialog() {
     isBusy.value = true;
     const { id, name, tag } = values.value;
     try {
-      await addPlant(parseNewPlant({ id: parsePlantId(id.trim()), name, tag: tag === "" ? undefined : tag }), key);
+      await addPlant(parsePlant({ id: parsePlantId(id.trim()), name, tag: tag === "" ? undefined : tag }), key);
       closeDialog();
     } catch (error) {
       errors.value = splitByField(describeError(error));
     }
     isBusy.value = false;
   }
-  const field = (name: Field, label: string, attributes: InputHTMLAttributes) => (
+  const field = (name: PlantField, label: string, attributes: InputHTMLAttributes) => (
     <>
       <label for={`new-${name}`}>{label}</label>
       <input
@@ -102,7 +101,7 @@ function useSuggestedId(values: Signal<Values>, form: RefObject<HTMLFormElement 
 /** Splits an API error message by field: each of its sentences begins with the field's name. */
 function splitByField(message: string): FormErrors {
   const sentences = message.split(/; (?=(?:id|name|tag) )/);
-  const about = (field: Field) => sentences.find((sentence) => sentence.startsWith(`${field} `));
-  const errors = Object.fromEntries(FIELDS.map((field) => [field, about(field)]));
+  const about = (field: PlantField) => sentences.find((sentence) => sentence.startsWith(`${field} `));
+  const errors = Object.fromEntries(PLANT_FIELDS.map((field) => [field, about(field)]));
   return Object.values(errors).some((error) => error !== undefined) ? errors : { other: message };
 }

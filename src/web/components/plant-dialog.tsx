@@ -1,4 +1,4 @@
-import type { NewPlant } from "../../domain/plant.ts";
+import type { Plant } from "../../domain/plant.ts";
 import { invisibleCharacters, tagLabel, visibleText } from "../format.ts";
 import { closeDialog } from "../state/dialog.ts";
 import { deletePlants } from "../state/mutations.ts";
@@ -7,7 +7,7 @@ import { Dialog } from "./dialog.tsx";
 import { Button } from "./primitives.tsx";
 
 /** The details of a plant, untruncated. */
-export function PlantDialog({ plant }: { plant: NewPlant }) {
+export function PlantDialog({ plant }: { plant: Plant }) {
   const { id, name, tag } = plant;
   const invisible = invisibleCharacters(name + (tag ?? ""));
   const onDelete = () => {

@@ -1,7 +1,7 @@
 import { useSignal } from "@preact/signals";
 import type { TargetedMouseEvent } from "preact";
 import { useEffect, useRef } from "preact/hooks";
-import type { NewPlant } from "../../domain/plant.ts";
+import type { Plant } from "../../domain/plant.ts";
 import { openDialog } from "../state/dialog.ts";
 import { location } from "../state/location.ts";
 import { deletePlants, deleteSelected } from "../state/mutations.ts";
@@ -16,7 +16,7 @@ const ROW_HEIGHT = { narrow: 64, wide: 48 };
 const PREFETCH_ROWS = 400;
 
 /** A virtualized table of plants: renders only the rows near the viewport. One tab stop; arrow keys move inside. */
-export function PlantGrid({ plants }: { plants: readonly NewPlant[] }) {
+export function PlantGrid({ plants }: { plants: readonly Plant[] }) {
   const rows = useRef<HTMLTableSectionElement>(null);
   const active = useSignal(0);
   const height = useMediaQuery("(max-width: 40rem)") ? ROW_HEIGHT.narrow : ROW_HEIGHT.wide;
@@ -123,7 +123,7 @@ export function PlantGrid({ plants }: { plants: readonly NewPlant[] }) {
   );
 }
 
-const selectAll = (plants: readonly NewPlant[]): void => {
+const selectAll = (plants: readonly Plant[]): void => {
   selected.value = new Set(plants.map(({ id }) => id));
 };
 

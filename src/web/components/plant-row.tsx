@@ -1,4 +1,4 @@
-import type { NewPlant } from "../../domain/plant.ts";
+import type { Plant } from "../../domain/plant.ts";
 import { tagLabel, visibleText } from "../format.ts";
 import { openDialog } from "../state/dialog.ts";
 import { navigate } from "../state/location.ts";
@@ -7,7 +7,7 @@ import { selected } from "../state/plants.ts";
 import { Button } from "./primitives.tsx";
 
 interface PlantRowProps {
-  readonly plant: NewPlant;
+  readonly plant: Plant;
   /** Position in the whole list, from 0. */
   readonly index: number;
   readonly isActive: boolean;
@@ -67,7 +67,7 @@ export function PlantRow({ plant, index, isActive, canWrite }: PlantRowProps) {
 }
 
 /** Selects a plant, or deselects it if it is selected. */
-export function toggleSelection({ id }: NewPlant): void {
+export function toggleSelection({ id }: Plant): void {
   const ids = new Set(selected.peek());
   if (!ids.delete(id)) ids.add(id);
   selected.value = ids;

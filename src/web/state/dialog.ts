@@ -1,8 +1,8 @@
 import { signal } from "@preact/signals";
-import type { NewPlant } from "../../domain/plant.ts";
+import type { Plant } from "../../domain/plant.ts";
 
 /** The open dialog: a form, or the details of a plant. */
-export const currentDialog = signal<"add" | "export" | NewPlant | undefined>();
+export const currentDialog = signal<"add" | "export" | Plant | undefined>();
 /** Opens a dialog in place of the current one. */
 export const openDialog = (dialog: typeof currentDialog.value): void => {
   currentDialog.value = dialog;

@@ -1,5 +1,5 @@
 import { batch, signal } from "@preact/signals";
-import { FIELDS } from "../../domain/list-query.ts";
+import { PLANT_FIELDS } from "../../domain/plant.ts";
 import { type Format, formatOf } from "../../files/formats.ts";
 import type { Row } from "../../files/read.ts";
 import { reload } from "./plants.ts";
@@ -136,7 +136,7 @@ export function reset(): void {
 
 /** Returns the names of the fields that an import ignores. */
 export const ignoredFields = ({ fields }: Preview): string[] =>
-  [...fields].filter((field) => !(FIELDS as readonly string[]).includes(field));
+  [...fields].filter((field) => !(PLANT_FIELDS as readonly string[]).includes(field));
 
 /** Asks the user to confirm leaving the page, which would stop the import. */
 const confirmLeave = (event: Event): void => event.preventDefault();

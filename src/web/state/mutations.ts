@@ -1,7 +1,7 @@
 import { batch, signal } from "@preact/signals";
 import { randomKey } from "../../client/client.ts";
 import { PlantStoreError } from "../../client/index.ts";
-import type { NewPlant, PlantId } from "../../domain/plant.ts";
+import type { Plant, PlantId } from "../../domain/plant.ts";
 import { formatCount, visibleText } from "../format.ts";
 import { type Notification, notification, notify } from "./notification.ts";
 import { addToList, plants, removeFromList, selected } from "./plants.ts";
@@ -16,10 +16,10 @@ export const deleting = signal<ReadonlySet<PlantId>>(new Set());
 export const bulkProgress = signal<{ text: string; done: number; total: number; stop(): void } | undefined>();
 
 /** The deletion that the current notification can undo. */
-let undoable: { notification: Notification; plants: readonly NewPlant[] } | undefined;
+let undoable: { notification: Notification; plants: readonly Plant[] } | undefined;
 
 /** Creates a plant. Retries must pass the same idempotency `key`. */
-export async function addPlant(plant: NewPlant, key: string): Promise<void> {
+export async function addPlant(plant: Plant, key: string): Promise<void> {
   await session.peek()?.client.createPlant(plant, { idempotencyKey: key });
   addToList([plant]);
   notify({ ...subjectOf([plant]), text: "added" });
@@ -31,7 +31,7 @@ export function deleteSelected(): void {
 }
 
 /** Deletes plants. Undo also restores earlier deletions whose notification is still shown. */
-export async function deletePlants(chosen: readonly NewPlant[]): Promise<void> {
+export async function deletePlants(chosen: readonly Plant[]): Promise<void> {
   const client = session.peek()?.client;
   const targets = chosen.filter(({ id }) => !deleting.peek().has(id));
   if (client === undefined || targets.length === 0) return;
@@ -58,7 +58,7 @@ export function undo(): void {
 }
 
 /** Creates deleted plants again with their ids. The idempotency `key` makes it safe to retry. */
-async function restore(deleted: readonly NewPlant[], key: string): Promise<void> {
+async function restore(deleted: readonly Plant[], key: string): Promise<void> {
   const client = session.peek()?.client;
   if (client === undefined) return;
   notify(undefined);
@@ -72,14 +72,14 @@ async function restore(deleted: readonly NewPlant[], key: string): Promise<void>
 }
 
 interface BulkResult {
-  readonly done: NewPlant[];
+  readonly done: Plant[];
   /** Plants that the server did not find: another client deleted them first. */
-  readonly missing: NewPlant[];
+  readonly missing: Plant[];
   readonly errors: string[];
 }
 
 /** Sends one request per plant. Continues after the server rejects a plant; stops on any other error. */
-async function runBulk(text: string, targets: readonly NewPlant[], send: (plant: NewPlant) => Promise<unknown>) {
+async function runBulk(text: string, targets: readonly Plant[], send: (plant: Plant) => Promise<unknown>) {
   const result: BulkResult = { done: [], missing: [], errors: [] };
   const queue = targets.values();
   let isStopped = false;
@@ -107,8 +107,8 @@ async function runBulk(text: string, targets: readonly NewPlant[], send: (plant:
   return result;
 }
 
-const idsOf = (plants: readonly NewPlant[]): Set<PlantId> => new Set(plants.map(({ id }) => id));
+const idsOf = (plants: readonly Plant[]): Set<PlantId> => new Set(plants.map(({ id }) => id));
 
-const subjectOf = (plants: readonly NewPlant[]): Pick<Notification, "subject"> => ({
+const subjectOf = (plants: readonly Plant[]): Pick<Notification, "subject"> => ({
   subject: plants.length === 1 ? visibleText(plants[0]?.name ?? "") : formatCount(plants.length, "plant"),
 });

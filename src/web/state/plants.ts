@@ -1,5 +1,5 @@
 import { batch, computed, effect, signal, untracked } from "@preact/signals";
-import type { NewPlant, PlantId } from "../../domain/plant.ts";
+import type { Plant, PlantId } from "../../domain/plant.ts";
 import { location } from "./location.ts";
 import { describeError, session } from "./session.ts";
 
@@ -9,7 +9,7 @@ const PAGE_LENGTH = 1_000;
 const MAX_LOADED = 250_000;
 
 /** The loaded plants with the tag of the current {@link location}, by ascending id. */
-export const plants = signal<readonly NewPlant[]>([]);
+export const plants = signal<readonly Plant[]>([]);
 /** Whether a page is being loaded. */
 export const isLoading = signal(false);
 /** Why the last page could not be loaded; empty if it was. */
@@ -91,7 +91,7 @@ export async function loadAll(): Promise<void> {
 }
 
 /** Inserts created plants in order. Skips those of another tag, and those on pages that are not loaded yet. */
-export function addToList(created: readonly NewPlant[]): void {
+export function addToList(created: readonly Plant[]): void {
   const all = new Map(plants.peek().map((plant) => [plant.id, plant]));
   const lastId = plants.peek().at(-1)?.id;
   for (const plant of created) {

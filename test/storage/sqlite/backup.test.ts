@@ -14,7 +14,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { PlantStoreClient } from "../../../src/client/index.ts";
-import type { NewPlant } from "../../../src/domain/plant.ts";
+import type { Plant } from "../../../src/domain/plant.ts";
 import { openStorage } from "../../../src/storage/open.ts";
 import { backUp } from "../../../src/storage/sqlite/backup.ts";
 import { commandLine, createToken, type Program, run, track } from "../../support/program.ts";
@@ -47,8 +47,8 @@ const runOn = (path: string, ...args: string[]) => run([...args, "--database", `
 
 const clientOf = ({ url }: Program, token: string) => new PlantStoreClient({ url, token, attempts: 1 });
 
-async function plantsOf(client: PlantStoreClient): Promise<Map<bigint, NewPlant>> {
-  const found = new Map<bigint, NewPlant>();
+async function plantsOf(client: PlantStoreClient): Promise<Map<bigint, Plant>> {
+  const found = new Map<bigint, Plant>();
   for await (const plant of client.listPlants({ limit: 5_000 })) found.set(plant.id, plant);
   return found;
 }
@@ -382,12 +382,8 @@ describe("recovery from a backup", () => {
     const backup = newPath("backup.db");
     const token = await createToken(`sqlite:${path}`, "ann");
     const program = await start(path);
-    const requested = new Map<bigint, NewPlant>();
-    const [acknowledged, deleteRequested, deleted] = [
-      new Map<bigint, NewPlant>(),
-      new Set<bigint>(),
-      new Set<bigint>(),
-    ];
+    const requested = new Map<bigint, Plant>();
+    const [acknowledged, deleteRequested, deleted] = [new Map<bigint, Plant>(), new Set<bigint>(), new Set<bigint>()];
     const writing = write(clientOf(program, token), { requested, acknowledged, deleteRequested, deleted });
     await until(() => acknowledged.size >= 1_000);
 
@@ -410,7 +406,7 @@ describe("recovery from a backup", () => {
     const lost = [...acknowledgedBefore.keys()].filter((id) => !found.has(id) && !deleteRequestedByBackupEnd.has(id));
     expect(lost).toEqual([]);
     expect([...deletedBefore].filter((id) => found.has(id))).toEqual([]);
-    for (const [id, plant] of found) expect(plant).toStrictEqual(requested.get(id) as NewPlant);
+    for (const [id, plant] of found) expect(plant).toStrictEqual(requested.get(id) as Plant);
     expect(backedUp.stdout).toStartWith(`${found.size} plants of 1 owner, 1 token backed up: `);
     expect(found.size).toBeLessThan(acknowledged.size);
     await expect(clientOf(again, lateToken).createPlant({ id: 1n, name: "Fern" })).rejects.toMatchObject({
@@ -423,8 +419,8 @@ describe("recovery from a backup", () => {
   });
 
   interface Written {
-    readonly requested: Map<bigint, NewPlant>;
-    readonly acknowledged: Map<bigint, NewPlant>;
+    readonly requested: Map<bigint, Plant>;
+    readonly acknowledged: Map<bigint, Plant>;
     /** Plants whose deletion was requested, and those whose deletion was acknowledged. */
     readonly deleteRequested: Set<bigint>;
     readonly deleted: Set<bigint>;

@@ -1,7 +1,7 @@
 import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "bun:test";
 import { App } from "../../../src/app.ts";
-import type { NewPlant } from "../../../src/domain/plant.ts";
+import type { Plant } from "../../../src/domain/plant.ts";
 import { ListCache } from "../../../src/http/list-cache.ts";
 import { ListScheduler } from "../../../src/http/list-scheduler.ts";
 import { listPlants } from "../../../src/http/plants.ts";
@@ -71,7 +71,7 @@ describe("lists between a commit on the writer's thread and its acknowledgement"
     }
   }
 
-  const plant = (id: number): NewPlant => ({ id: BigInt(id), name: `plant ${id}` });
+  const plant = (id: number): Plant => ({ id: BigInt(id), name: `plant ${id}` });
   const idsOf = async (response: Response | Promise<Response>): Promise<number[]> =>
     ((await (await response).json()) as { id: number }[]).map(({ id }) => id);
   const insert = (owner: string, id: number) => storage.insertPlant(owner, plant(id), undefined);

@@ -3,7 +3,7 @@ import { afterAll, describe, expect, it } from "bun:test";
 import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { AppError } from "../../../src/domain/error.ts";
-import type { NewPlant } from "../../../src/domain/plant.ts";
+import type { Plant } from "../../../src/domain/plant.ts";
 import { openStorage } from "../../../src/storage/open.ts";
 import { connect, makeDurable } from "../../../src/storage/sqlite/connection.ts";
 import type { Storage } from "../../../src/storage/storage.ts";
@@ -222,7 +222,7 @@ describe("SQLite while another process holds the write lock", () => {
       withRival(async (storage, rival) => {
         const plants = Array.from({ length: 4_096 + 1_024 + 500 }, (_, n) => ({ id: BigInt(n), name: "Fern" }));
         rival.run("BEGIN IMMEDIATE");
-        const refused = new Set<NewPlant>();
+        const refused = new Set<Plant>();
         const writes = plants.map((plant) =>
           storage.insertPlant("ann", plant, undefined).catch((error: AppError) => {
             expect(error).toBeInstanceOf(AppError);
