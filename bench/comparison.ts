@@ -29,6 +29,10 @@ export function compareWithLimits(metric: Metric): Comparison[] {
   return comparisons.length === 0 ? [{}] : comparisons;
 }
 
+/** Compares the product with the baseline, if any. */
+export const compareWithBaseline = (metric: Metric): Comparison[] =>
+  metric.measurements.filter(({ role }) => role === "baseline").map((baseline) => compare(metric, baseline));
+
 /** Compares the product with each peer. The default target is to be at least as fast. */
 export const compareWithPeers = (metric: Metric): Comparison[] =>
   metric.measurements

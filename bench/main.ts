@@ -13,6 +13,7 @@ interface Flags {
   readonly quick: boolean;
   readonly scenario?: readonly string[];
   readonly peers?: boolean;
+  readonly against?: string;
   readonly report?: boolean;
   readonly render: boolean;
 }
@@ -24,6 +25,7 @@ const command = new Command("npm run bench --")
   .addOption(new Option("--scenario <names...>", "run only these scenarios").choices(SCENARIOS.map(({ name }) => name)))
   .option("--peers", "include the peers, also with --quick")
   .option("--no-peers", "skip the peers")
+  .option("--against <checkout>", "also measure the Plant Store in this folder, in the same rounds; writes no report")
   .option("--report", "write docs/performance.md; the default for a full run")
   .option("--no-report", "do not write docs/performance.md")
   .option("--render", "render docs/performance.md from docs/performance.json without measuring", false)
@@ -38,14 +40,16 @@ try {
 }
 
 async function main({ quick, scenario, render, ...flags }: Flags): Promise<number> {
-  const { report = !quick && scenario === undefined, peers: withPeers = !quick } = flags;
+  const { against, peers: withPeers = !quick && against === undefined } = flags;
+  const { report = !quick && scenario === undefined && against === undefined } = flags;
   if (report || render) await prepareReport();
   if (render) {
     await writeReport(await readRecord());
     return 0;
   }
   reserveServerCore();
-  const settings = { ...(quick ? { rounds: 2, seconds: 1 } : { rounds: 5, seconds: 3 }), isQuick: quick, withPeers };
+  const length = quick ? { rounds: 2, seconds: 1 } : { rounds: 5, seconds: 3 };
+  const settings = { ...length, isQuick: quick, withPeers, against };
   const startedMs = performance.now();
   const machine = describeMachine();
   const results: ScenarioResult[] = [];

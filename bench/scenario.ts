@@ -17,10 +17,15 @@ export interface RunSettings {
   readonly seconds: number;
   readonly isQuick: boolean;
   readonly withPeers: boolean;
+  /** Another checkout of Plant Store to measure as the baseline. */
+  readonly against?: string | undefined;
 }
 
-/** `product` is Plant Store, `limit` an upper bound for it, `peer` another server for the same task. */
-export type Role = "product" | "limit" | "peer";
+/**
+ * `product` is Plant Store, `baseline` another version of it, `limit` an upper bound, `peer` another server for the same
+ * task.
+ */
+export type Role = "product" | "baseline" | "limit" | "peer";
 
 /** One server's results for one metric. The keys are those of `docs/performance.json`. */
 export interface Measurement {

@@ -1,7 +1,7 @@
 import { peers } from "./peers/index.ts";
 import type { Measurement } from "./scenario.ts";
 import { cannedBun, cannedNginx, type ExchangeName } from "./servers/limits.ts";
-import { plantStore } from "./servers/plant-store.ts";
+import { baselineIn, plantStore } from "./servers/plant-store.ts";
 import type { Server, ServerDefinition, StartOptions } from "./servers/server.ts";
 
 /** The running servers of a scenario. Each is idle while another one is measured. */
@@ -20,17 +20,20 @@ export interface ServerGroupOptions extends StartOptions {
   readonly withBareBun?: boolean;
   /** Whether to start the peers. */
   readonly withPeers?: boolean;
+  /** Another checkout whose Plant Store is started too. */
+  readonly against?: string | undefined;
 }
 
-/** Starts the product, the limits, which replay its responses, and the peers. */
+/** Starts the product, the baseline, the limits, which replay the product's responses, and the peers. */
 export async function startServers(options: ServerGroupOptions): Promise<ServerGroup> {
-  const { limitsFor = [], withBareBun = false, withPeers = false, ...startOptions } = options;
+  const { limitsFor = [], withBareBun = false, withPeers = false, against, ...startOptions } = options;
   const product = await plantStore.start(startOptions);
   const servers = [product];
   const missing: Measurement[] = [];
   const limits = limitsFor.length === 0 ? [] : [cannedNginx(product, limitsFor)];
   if (withBareBun) limits.push(cannedBun(product, limitsFor));
-  for (const definition of [...limits, ...(withPeers ? peers : [])]) {
+  const baseline = against === undefined ? [] : [baselineIn(against)];
+  for (const definition of [...baseline, ...limits, ...(withPeers ? peers : [])]) {
     await definition.start(startOptions).then(
       (server) => servers.push(server),
       (error) => missing.push(toMissing(definition, error)),

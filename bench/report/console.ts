@@ -1,11 +1,11 @@
-import { type Comparison, compareWithLimits, compareWithPeers, medianOf } from "../comparison.ts";
+import { type Comparison, compareWithBaseline, compareWithLimits, compareWithPeers, medianOf } from "../comparison.ts";
 import type { Measurement, Metric, Unit } from "../scenario.ts";
 import { formatRatio, formatTarget, formatValue } from "./format.ts";
 
 /** Formats a metric as lines of text: one per server, with its comparison and target. */
 export function formatMetric(metric: Metric): string {
   const width = Math.max(...metric.measurements.map(({ server }) => server.length));
-  const comparisons = [...compareWithLimits(metric), ...compareWithPeers(metric)];
+  const comparisons = [...compareWithBaseline(metric), ...compareWithLimits(metric), ...compareWithPeers(metric)];
   const lines = metric.measurements.map((each) => {
     const comparison = comparisons.find(({ other }) => other === each);
     return `  ${each.server.padEnd(width)}  ${formatMeasurement(metric.unit, each)}${comparison ? `  ${formatComparison(comparison, metric.unit)}` : ""}`;

@@ -9,7 +9,7 @@ export const bothCores: Scenario = {
   description: "durable creates with server and load on both cores",
   async run(settings) {
     const cores = "0,1";
-    await using group = await startServers({ plants: 0, limitsFor: ["create"], cores });
+    await using group = await startServers({ against: settings.against, plants: 0, limitsFor: ["create"], cores });
     const what = "durable create, 256 connections, server and load on both cores";
     const targets = [{ atLeast: 0.45, of: NGINX }];
     const ids = ascendingIds;

@@ -13,7 +13,12 @@ export const create: Scenario = {
   async run(settings) {
     const metrics: Metric[] = [await with64Connections(settings)];
     if (settings.isQuick) return metrics;
-    await using group = await startServers({ plants: 0, limitsFor: ["create"], withBareBun: true });
+    await using group = await startServers({
+      against: settings.against,
+      plants: 0,
+      limitsFor: ["create"],
+      withBareBun: true,
+    });
     for (const [index, connections] of [1, 512].entries()) {
       const ids = (round: number) => ascendingIds(100 * index + round);
       const what = connections === 1 ? "durable create, 1 connection" : `durable create, ${connections} connections`;
@@ -28,8 +33,8 @@ export const create: Scenario = {
 const TARGETS = [{ atLeast: 0.36, of: NGINX }];
 
 async function with64Connections(settings: RunSettings): Promise<Metric> {
-  const { withPeers } = settings;
-  await using group = await startServers({ plants: 0, limitsFor: ["create"], withBareBun: true, withPeers });
+  const { withPeers, against } = settings;
+  await using group = await startServers({ against, plants: 0, limitsFor: ["create"], withBareBun: true, withPeers });
   const folder = newFolder();
   const metric = await measureThroughput(group, {
     settings,

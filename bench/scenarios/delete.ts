@@ -14,7 +14,12 @@ export const deletes: Scenario = {
   async run(settings) {
     const perRound = MAX_PER_SECOND * settings.seconds;
     const plants = PROBE_PLANTS + perRound * (settings.rounds + 1);
-    await using group = await startServers({ plants, limitsFor: ["delete"], withPeers: settings.withPeers });
+    await using group = await startServers({
+      against: settings.against,
+      plants,
+      limitsFor: ["delete"],
+      withPeers: settings.withPeers,
+    });
     const ids = (round: number) => seededIds(PROBE_PLANTS + round * perRound, perRound);
     const what = "durable delete, 64 connections";
     const targets = [{ atLeast: 0.36, of: NGINX }];

@@ -14,7 +14,7 @@ export const listWhileWritten: Scenario = {
   name: "list-while-written",
   description: "lists of 20 during creates by the same owner",
   async run(settings) {
-    await using group = await startServers({ plants: 1_000, limitsFor: ["list", "create"] });
+    await using group = await startServers({ against: settings.against, plants: 1_000, limitsFor: ["list", "create"] });
     for (const server of group.servers) await probeAll(server, ["list", "create"]);
     const what = `list of 20, 64 connections, during ${CREATES_PER_SECOND.toLocaleString("en")} creates/s`;
     const targets = [{ atLeast: 0.3, of: NGINX }];

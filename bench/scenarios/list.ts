@@ -11,14 +11,25 @@ export const list: Scenario = {
   async run(settings) {
     const metrics: Metric[] = [];
     {
-      const { withPeers } = settings;
-      await using group = await startServers({ plants: 1_000, limitsFor: ["list"], withBareBun: true, withPeers });
+      const { withPeers, against } = settings;
+      await using group = await startServers({
+        against,
+        plants: 1_000,
+        limitsFor: ["list"],
+        withBareBun: true,
+        withPeers,
+      });
       const what = "list of 20, 64 connections";
       const targets = [...TARGETS, { atLeast: 3, of: "PocketBase" }];
       metrics.push(await measureThroughput(group, { settings, what, targets, requests: ["list"], connections: 64 }));
     }
     if (settings.isQuick) return metrics;
-    await using group = await startServers({ plants: 1_000, limitsFor: ["list"], withBareBun: true });
+    await using group = await startServers({
+      against: settings.against,
+      plants: 1_000,
+      limitsFor: ["list"],
+      withBareBun: true,
+    });
     for (const connections of [1, 512]) {
       const what = `list of 20, ${connections} ${connections === 1 ? "connection" : "connections"}`;
       metrics.push(

@@ -9,6 +9,7 @@ export const mixed: Scenario = {
   async run(settings) {
     const requests = [...Array(9).fill("list"), "create"] as const;
     await using group = await startServers({
+      against: settings.against,
       plants: 1_000,
       limitsFor: ["list", "create"],
       withPeers: settings.withPeers,

@@ -14,7 +14,7 @@ export const openLoop: Scenario = {
   name: "open-loop",
   description: "latency of creates and lists, sent at fixed times at half of the maximum rate",
   async run(settings) {
-    await using group = await startServers({ plants: 1_000, limitsFor: ["list", "create"] });
+    await using group = await startServers({ against: settings.against, plants: 1_000, limitsFor: ["list", "create"] });
     return [await latency(group, "create", settings), await latency(group, "list", settings)];
   },
 };

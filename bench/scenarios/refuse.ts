@@ -15,7 +15,12 @@ export const refuse: Scenario = {
   async run(settings) {
     const metrics: Metric[] = [];
     for (const { request, what } of KINDS) {
-      await using group = await startServers({ plants: 0, limitsFor: [request], withPeers: settings.withPeers });
+      await using group = await startServers({
+        against: settings.against,
+        plants: 0,
+        limitsFor: [request],
+        withPeers: settings.withPeers,
+      });
       const targets = [{ atLeast: 0.6, of: NGINX }];
       metrics.push(await measureThroughput(group, { settings, what, targets, requests: [request], connections: 64 }));
     }

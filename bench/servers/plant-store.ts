@@ -1,13 +1,13 @@
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import { mintSecret } from "../../src/domain/token.ts";
 import { freePort, newFolder } from "../processes.ts";
 import { copySeeded, PLANTS } from "../seed.ts";
 import { ID } from "./exchange.ts";
-import { type Exchanges, launch, type ServerDefinition } from "./server.ts";
+import { type Exchanges, launch, type ServerDefinition, type StartOptions } from "./server.ts";
 
 export const PLANT_STORE = "Plant Store";
-const MAIN = join(import.meta.dir, "../../src/main.ts");
+const ROOT = join(import.meta.dir, "../..");
 
 /** Well-formed, so the server looks it up in the database. */
 const UNKNOWN_TOKEN = mintSecret();
@@ -15,30 +15,35 @@ const UNKNOWN_TOKEN = mintSecret();
 const MALFORMED_TOKEN = UNKNOWN_TOKEN.slice(0, -1) + (UNKNOWN_TOKEN.endsWith("0") ? "1" : "0");
 
 /** Plant Store as its README starts it. */
-export const plantStore: ServerDefinition = {
-  name: PLANT_STORE,
-  role: "product",
-  async start({ plants, cores, commandPrefix = [] }) {
+export const plantStore = programOf(ROOT, { name: PLANT_STORE, role: "product" });
+
+/** The Plant Store of another checkout, with its dependencies installed. */
+export const baselineIn = (checkout: string): ServerDefinition =>
+  programOf(checkout, { name: `${PLANT_STORE} in ${basename(checkout)}`, role: "baseline" });
+
+function programOf(root: string, { name, role }: Pick<ServerDefinition, "name" | "role">): ServerDefinition {
+  const start = async ({ plants, cores, commandPrefix = [] }: StartOptions) => {
     const folder = newFolder();
     const path = join(folder.path, "plants.db");
     const token = await copySeeded(plants, path);
     const port = freePort();
     return launch({
-      name: PLANT_STORE,
-      role: "product",
+      name,
+      role,
       url: `http://127.0.0.1:${port}`,
-      command: [...commandPrefix, ...serveCommand(path, port)],
+      command: [...commandPrefix, ...serveCommand(root, path, port)],
       exchanges: exchanges(token, plants),
       cores,
       folder,
     });
-  },
-};
+  };
+  return { name, role, start };
+}
 
 /** Command line of a server on a database. */
-const serveCommand = (path: string, port: number): string[] => [
+const serveCommand = (root: string, path: string, port: number): string[] => [
   process.execPath,
-  MAIN,
+  join(root, "src/main.ts"),
   "serve",
   "--database",
   `sqlite:${path}`,
