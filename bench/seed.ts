@@ -70,7 +70,7 @@ async function createSeeded(folder: string, plants: number): Promise<void> {
   rmSync(temporary, { recursive: true, force: true });
   mkdirSync(temporary, { recursive: true });
   const path = join(temporary, "plants.db");
-  const storage = await openStorage(`sqlite:${path}`, { forServer: false });
+  const storage = await openStorage({ engine: "sqlite", file: path }, { forServer: false });
   writeFileSync(join(temporary, "token"), await new Tokens(storage).create({ owner: OWNER, scopes: SCOPES }));
   await storage.close();
   const db = new Database(path);

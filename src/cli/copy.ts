@@ -1,11 +1,10 @@
-import { existsSync, realpathSync } from "node:fs";
-import { resolve } from "node:path";
 import { type Config, readConfig, UsageError } from "../config/config.ts";
 import { compare, copyPlants, copyTokens, describeContents } from "../copy/copy.ts";
 import { type Databases, formatCount, type OnProgress } from "../copy/databases.ts";
 import { verify } from "../copy/verify.ts";
 import { stopSignal } from "../server/process.ts";
-import { openStorage, sqliteFile } from "../storage/open.ts";
+import { isSameDatabase } from "../storage/database-url.ts";
+import { openStorage } from "../storage/open.ts";
 import { command } from "./command.ts";
 import { openProgress } from "./progress.ts";
 
@@ -24,7 +23,7 @@ export const copyCommand = () =>
 
 async function copy(config: Config<(typeof COPY_SETTINGS)[number]>, mayResume: boolean): Promise<void> {
   const { from, to, queryTimeout: queryTimeoutMs, poolSize } = config;
-  if (databaseLocation(from) === databaseLocation(to)) throw new UsageError("--from and --to name the same database");
+  if (isSameDatabase(from, to)) throw new UsageError("--from and --to name the same database");
   const options = { forServer: true, queryTimeoutMs, poolSize };
   const source = await openStorage(from, { ...options, mustExist: true });
   try {
@@ -95,12 +94,4 @@ function abortOn(stop: Promise<string>): AbortSignal {
   const controller = new AbortController();
   stop.then((name) => controller.abort(new Error(`stopped by ${name}`)));
   return controller.signal;
-}
-
-/** Returns the location of a database: file path, or host, port and database name. */
-function databaseLocation(url: string): string {
-  const path = sqliteFile(url);
-  if (path !== undefined) return existsSync(path) ? realpathSync(path) : resolve(path);
-  const { hostname, port, pathname } = new URL(url);
-  return `${hostname}:${port || "5432"}${decodeURIComponent(pathname)}`;
 }

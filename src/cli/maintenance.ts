@@ -1,15 +1,14 @@
 import { UsageError } from "../config/config.ts";
 import { formatCount } from "../copy/databases.ts";
-import { sqliteFile } from "../storage/open.ts";
+import type { DatabaseUrl } from "../storage/database-url.ts";
 import type { Contents } from "../storage/sqlite/inspection.ts";
 
 /**
- * Returns the file of a SQLite database URL. `feature` is the command or flag to name in the error message.
- * @throws UsageError for PostgreSQL
+ * Returns the file of a SQLite database. `feature` is the command or flag to name in the error message.
+ * @throws UsageError for another engine
  */
-export function requireSqlite(feature: string, database: string): string {
-  const file = sqliteFile(database);
-  if (file !== undefined) return file;
+export function requireSqlite(feature: string, database: DatabaseUrl): string {
+  if (database.engine === "sqlite") return database.file;
   throw new UsageError(
     `${feature} supports only SQLite: for PostgreSQL, use pg_dump and pg_restore, see docs/operations.md`,
   );

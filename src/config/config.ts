@@ -1,16 +1,8 @@
+import { parseDatabaseUrl } from "../storage/database-url.ts";
 import { ACCESS_SETTINGS } from "./access.ts";
 import { OBSERVABILITY_SETTINGS } from "./observability.ts";
 import type { Setting } from "./setting.ts";
-import {
-  parseBytes,
-  parseDatabase,
-  parseDuration,
-  parseHost,
-  parseHttpUrl,
-  parseInteger,
-  parsePath,
-  parsePort,
-} from "./values.ts";
+import { parseBytes, parseDuration, parseHost, parseHttpUrl, parseInteger, parsePath, parsePort } from "./values.ts";
 
 /** Invalid arguments or settings. The program exits with 2. */
 export class UsageError extends Error {
@@ -31,7 +23,7 @@ export const SETTINGS = {
     default: "sqlite:data/plantstore.db",
     help: "database URL: `sqlite:<file>` or `postgres://<user>:<password>@<host>:<port>/<database>`",
     rule: DATABASE_RULE,
-    parse: parseDatabase,
+    parse: parseDatabaseUrl,
   }),
   from: setting({
     flag: "--from",
@@ -39,7 +31,7 @@ export const SETTINGS = {
     unit: "url",
     help: "source database of `copy`; set the variable instead to keep the password out of the process list",
     rule: DATABASE_RULE,
-    parse: parseDatabase,
+    parse: parseDatabaseUrl,
   }),
   to: setting({
     flag: "--to",
@@ -47,7 +39,7 @@ export const SETTINGS = {
     unit: "url",
     help: "target database of `copy`; set the variable instead to keep the password out of the process list",
     rule: DATABASE_RULE,
-    parse: parseDatabase,
+    parse: parseDatabaseUrl,
   }),
   queryTimeout: setting({
     flag: "--query-timeout",

@@ -18,14 +18,6 @@ export function parseBytes(text: string, min: number, max: number): number | und
 
 const UNIT_BYTES: Record<string, number> = { KiB: 1024, MiB: 1024 ** 2, GiB: 1024 ** 3 };
 
-/** Validates a database URL. SQLite requires a file, PostgreSQL a single host and a database name. */
-export function parseDatabase(text: string): string | undefined {
-  if (/^sqlite:(?!:memory:).+/.test(text)) return text;
-  if (!/^postgres(ql)?:\/\//.test(text) || !URL.canParse(text)) return undefined;
-  const { hostname, pathname } = new URL(text);
-  return !hostname.includes(",") && /^\/([^%/]|%[0-9a-fA-F]{2})+$/.test(pathname) ? text : undefined;
-}
-
 /** Validates a host name or an IP address. */
 export function parseHost(text: string): string | undefined {
   return /^[\w.:-]+$/.test(text) ? text : undefined;

@@ -120,10 +120,3 @@ export const redact = (text: string): string =>
   text
     .replace(MAYBE_JWT, (match, afterDot: string | undefined) => (afterDot === undefined ? match : "..."))
     .replace(TOKEN, "...");
-
-/** Removes the user, password and parameters from a database URL, any of which may be secret. */
-export function withoutSecrets(databaseUrl: string): string {
-  if (databaseUrl.startsWith("sqlite:")) return databaseUrl;
-  const { protocol, host, pathname } = new URL(databaseUrl);
-  return `${protocol}//${host}${pathname}`;
-}

@@ -5,9 +5,10 @@ import type { Authenticator } from "../http/auth.ts";
 import { routes } from "../http/routes.ts";
 import { SendBudget } from "../http/send-budget.ts";
 import { HttpServer } from "../http/server.ts";
-import { type Log, limitFailureLog, redact, withoutSecrets } from "../observability/log.ts";
+import { type Log, limitFailureLog, redact } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import type { Tracing } from "../observability/tracing.ts";
+import { formatForLog } from "../storage/database-url.ts";
 import type { Storage } from "../storage/storage.ts";
 import { listenForMetrics } from "./admin.ts";
 import type { CertificateFiles } from "./certificate-files.ts";
@@ -72,7 +73,7 @@ export function listen(options: ListenOptions): Listeners {
     },
     onFault: (err) => log.events.warn({ err }, "certificate not replaced"),
   });
-  const database = withoutSecrets(config.database);
+  const database = formatForLog(config.database);
   log.events.info({ url: main.url, adminUrl: admin?.url, database, bun: Bun.version }, "serving");
   return {
     url: main.url,

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../config/config.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
+import { formatDatabaseUrl } from "../storage/database-url.ts";
 import { timestamp } from "../storage/sqlite/files.ts";
 import { thisProgram } from "./process.ts";
 
@@ -100,7 +101,7 @@ export class ScheduledBackups {
   /** Runs `plantstore backup`. Returns its standard output. */
   async #runBackup(file: string): Promise<string> {
     const { database, backupEvery } = this.#schedule;
-    const child = Bun.spawn([...thisProgram(), "backup", file, "--database", database], {
+    const child = Bun.spawn([...thisProgram(), "backup", file, "--database", formatDatabaseUrl(database)], {
       stdin: "ignore",
       stdout: "pipe",
       stderr: "pipe",

@@ -1,8 +1,8 @@
 import { UsageError } from "../config/config.ts";
 import { findPort } from "../http/listener.ts";
-import { type Log, openLog, StandardError, withoutSecrets } from "../observability/log.ts";
+import { type Log, openLog, StandardError } from "../observability/log.ts";
 import { aggregateMetrics, type MetricsSnapshot } from "../observability/metrics.ts";
-import { sqliteFile } from "../storage/open.ts";
+import { formatForLog } from "../storage/database-url.ts";
 import { listenForMetrics } from "./admin.ts";
 import type { ServeConfig } from "./config.ts";
 import {
@@ -42,7 +42,7 @@ export async function supervise(config: ServeConfig): Promise<void> {
   );
   const ready = await workers.start(port);
   const { url } = ready;
-  const database = withoutSecrets(config.database);
+  const database = formatForLog(config.database);
   log.events.info({ url, adminUrl: admin?.url, database, workers: config.workers, bun: Bun.version }, "serving");
   announce(ready);
 
@@ -69,7 +69,7 @@ async function findPortInTime({ host, port }: ServeConfig): Promise<number> {
 }
 
 function requireSharable({ workers, database }: ServeConfig): void {
-  if (sqliteFile(database) !== undefined) {
+  if (database.engine === "sqlite") {
     throw new UsageError(
       `--workers ${workers} needs PostgreSQL, because a SQLite database is for one process: name one with --database, or use --workers 1`,
     );

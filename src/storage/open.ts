@@ -1,3 +1,4 @@
+import type { DatabaseUrl } from "./database-url.ts";
 import { openPostgres } from "./postgres/storage.ts";
 import { openSqlite } from "./sqlite/storage.ts";
 import type { Commit, Storage } from "./storage.ts";
@@ -17,20 +18,17 @@ export interface OpenOptions {
 }
 
 /**
- * Opens and migrates the database that a URL names.
+ * Opens and migrates a database.
  * @throws Error with the cause and the remedy when it cannot be used
  */
 export function openStorage(
-  url: string,
+  database: DatabaseUrl,
   { forServer, mustExist = false, queryTimeoutMs = 5_000, poolSize = 2, onCommit = () => {} }: OpenOptions,
 ): Promise<Storage> {
-  const file = sqliteFile(url);
-  return file === undefined
-    ? openPostgres({ url, queryTimeoutMs, poolSize, mustExist, onCommit })
-    : openSqlite(file, { forServer, mustExist, onCommit });
-}
-
-/** The file of a SQLite database URL; `undefined` for PostgreSQL. */
-export function sqliteFile(url: string): string | undefined {
-  return url.startsWith("sqlite:") ? url.slice("sqlite:".length) : undefined;
+  switch (database.engine) {
+    case "sqlite":
+      return openSqlite(database.file, { forServer, mustExist, onCommit });
+    case "postgres":
+      return openPostgres({ url: database.url, queryTimeoutMs, poolSize, mustExist, onCommit });
+  }
 }

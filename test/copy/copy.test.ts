@@ -7,6 +7,7 @@ import { compare } from "../../src/copy/copy.ts";
 import { verify } from "../../src/copy/verify.ts";
 import { ID_MAX, ID_MIN } from "../../src/domain/plant.ts";
 import { SCOPES, type Token } from "../../src/domain/token.ts";
+import { type DatabaseUrl, parseDatabaseUrl } from "../../src/storage/database-url.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import type { Storage, StoredPlant } from "../../src/storage/storage.ts";
 import { newPostgresDatabase } from "../support/postgres.ts";
@@ -64,7 +65,7 @@ const CROSS_ENGINE = DIRECTIONS.filter(([from, to]) => from !== to);
 
 /** Opens a database, creating it if necessary, and runs `use` with it. */
 async function withStorage<Result>({ url }: TestDatabase, use: (storage: Storage) => Promise<Result>): Promise<Result> {
-  const storage = await openStorage(url, { forServer: true, poolSize: 10 });
+  const storage = await openStorage(parseDatabaseUrl(url) as DatabaseUrl, { forServer: true, poolSize: 10 });
   try {
     return await use(storage);
   } finally {

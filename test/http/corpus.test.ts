@@ -57,7 +57,7 @@ afterAll(async () => {
 
 /** A token and a plant for an owner of its own, for every exchange. */
 async function prepare(): Promise<Map<Exchange, string>> {
-  const storage = await openStorage(database, { forServer: true });
+  const storage = await openStorage({ engine: "sqlite", file: `${folder.path}/plants.db` }, { forServer: true });
   const made = await Promise.all(
     ALL.map(async (exchange, n) => {
       const owner = `owner-${n}`;

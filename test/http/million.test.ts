@@ -11,13 +11,13 @@ const MAX_GROWTH_BYTES = 32 * 1024 * 1024;
 
 describe("GET /plants with a million plants", () => {
   const folder = temporaryFolder();
-  const database = `sqlite:${folder.path}/plants.db`;
+  const file = `${folder.path}/plants.db`;
   let program: Program;
   let token: string;
 
   beforeAll(async () => {
-    token = await fill(database);
-    program = await startProgram(["--database", database]);
+    token = await fill(file);
+    program = await startProgram(["--database", `sqlite:${file}`]);
   }, 120_000);
 
   afterAll(async () => {
@@ -47,8 +47,8 @@ describe("GET /plants with a million plants", () => {
 });
 
 /** Puts the plants into a new database and resolves with a token for them. */
-async function fill(database: string): Promise<string> {
-  const storage = await openStorage(database, { forServer: true });
+async function fill(file: string): Promise<string> {
+  const storage = await openStorage({ engine: "sqlite", file }, { forServer: true });
   for (let first = 1; first <= COUNT; first += 2_000) {
     const ids = Array.from({ length: 2_000 }, (_, index) => first + index);
     await Promise.all(

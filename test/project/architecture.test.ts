@@ -24,6 +24,7 @@ const RULES: readonly Rule[] = [
   { part: "src/copy/", may: ["src/domain/"], mayType: ["src/storage/storage.ts"] },
   { part: "src/storage/storage.ts", may: [], mayType: ["src/domain/"] },
   { part: "src/storage/rows.ts", may: [], mayType: ["src/domain/", "src/storage/storage.ts"] },
+  { part: "src/storage/database-url.ts", may: ["node:"] },
   { part: "src/storage/open.ts", may: ["src/storage/"] },
   {
     part: "src/storage/sqlite/",
@@ -42,7 +43,7 @@ const RULES: readonly Rule[] = [
   { part: "src/client/", may: ["src/domain/"] },
   { part: "src/files/", may: ["src/domain/", "src/client/", "node:buffer", "packages"] },
   { part: "src/web/", may: ["src/domain/", "src/client/", "src/files/", "packages"] },
-  { part: "src/config/", may: ["node:"] },
+  { part: "src/config/", may: ["src/storage/database-url.ts", "node:"] },
   {
     part: "src/observability/",
     may: ["package.json", "packages", "node:"],

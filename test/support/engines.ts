@@ -28,5 +28,5 @@ async function newSqliteDatabase(): Promise<TestDatabase> {
 
 async function openPostgres(): Promise<OwnDatabase> {
   const { url, drop } = await newPostgresDatabase();
-  return { storage: await openStorage(url, { forServer: true, poolSize: 10 }), remove: drop };
+  return { storage: await openStorage({ engine: "postgres", url }, { forServer: true, poolSize: 10 }), remove: drop };
 }

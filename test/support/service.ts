@@ -57,7 +57,10 @@ export interface OwnDatabase {
 /** A new SQLite database. */
 export async function openSqlite(): Promise<OwnDatabase> {
   const folder = temporaryFolder();
-  return { storage: await openStorage(`sqlite:${folder.path}/plants.db`, { forServer: true }), remove: folder.remove };
+  return {
+    storage: await openStorage({ engine: "sqlite", file: `${folder.path}/plants.db` }, { forServer: true }),
+    remove: folder.remove,
+  };
 }
 
 export interface ServiceOptions {

@@ -2,13 +2,14 @@
  * Writes to the database at the URL in its arguments with a commit observer that always throws. Prints the outcomes of
  * two creates in a row, and the number of uncaught errors, as JSON.
  */
+import { type DatabaseUrl, parseDatabaseUrl } from "../../src/storage/database-url.ts";
 import { openStorage } from "../../src/storage/open.ts";
 
 let uncaught = 0;
 process.on("uncaughtException", () => {
   uncaught++;
 });
-const storage = await openStorage(process.argv[2] ?? "", {
+const storage = await openStorage(parseDatabaseUrl(process.argv[2] ?? "") as DatabaseUrl, {
   forServer: true,
   onCommit: () => {
     throw new Error("the observer failed");

@@ -15,7 +15,10 @@ let storage: Storage;
 beforeAll(async () => {
   server = await startPostgres();
   database = await server.newDatabase();
-  storage = await openStorage(database.url, { forServer: true, poolSize: 10, queryTimeoutMs: QUERY_TIMEOUT_MS });
+  storage = await openStorage(
+    { engine: "postgres", url: database.url },
+    { forServer: true, poolSize: 10, queryTimeoutMs: QUERY_TIMEOUT_MS },
+  );
 }, TIMEOUT_MS);
 afterAll(async () => {
   await storage.close();
@@ -168,7 +171,7 @@ describe("a connection to PostgreSQL that is lost", () => {
   it("after the server did a write, but before it said so, leaves the outcome unknown", async () => {
     await healed();
     const proxy = await startProxy(database.url);
-    const cut = await openStorage(proxy.url, { forServer: true, poolSize: 2 });
+    const cut = await openStorage({ engine: "postgres", url: proxy.url }, { forServer: true, poolSize: 2 });
     // The statement is prepared now: the next reply is that of the write itself.
     await cut.insertPlant("cut", { id: 1n, name: "Fern" }, undefined);
     await cut.removePlant("cut", 2n);
@@ -205,7 +208,10 @@ describe("an address that takes connections and never says a word", () => {
     const silent = createServer(() => {});
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
     const { port } = silent.address() as AddressInfo;
-    const opening = openStorage(`postgres://127.0.0.1:${port}/plants`, { forServer: true, queryTimeoutMs: 500 });
+    const opening = openStorage(
+      { engine: "postgres", url: `postgres://127.0.0.1:${port}/plants` },
+      { forServer: true, queryTimeoutMs: 500 },
+    );
     await expect(opening).rejects.toThrow("did not respond");
     silent.close();
   });
@@ -221,7 +227,9 @@ describe("PostgreSQL that comes back as a standby", () => {
       for (const failure of await Promise.all(askEverything().map(failureOf))) {
         expect(failure).toMatchObject(UNAVAILABLE);
       }
-      await expect(openStorage(database.url, { forServer: true })).rejects.toThrow("standby");
+      await expect(openStorage({ engine: "postgres", url: database.url }, { forServer: true })).rejects.toThrow(
+        "standby",
+      );
       server.kill("SIGINT");
       await server.restart();
       await healed();

@@ -23,7 +23,7 @@ const DISTRIBUTOR = `
   END $$;`;
 
 const open = (url: string, queryTimeoutMs = 5_000): Promise<Storage> =>
-  openStorage(url, { forServer: true, poolSize: 10, queryTimeoutMs });
+  openStorage({ engine: "postgres", url }, { forServer: true, poolSize: 10, queryTimeoutMs });
 
 /** Runs `use` with a database that is taken away afterwards. */
 async function withDatabase(use: (database: PostgresDatabase) => Promise<void>): Promise<void> {
@@ -98,7 +98,7 @@ describe("a table of plants that is distributed by owner", () => {
 describe("a PostgreSQL database at its opening", () => {
   it("is left without tables by a command that needs it to have them", () =>
     withDatabase(async (database) => {
-      const opening = openStorage(database.url, { forServer: false, mustExist: true });
+      const opening = openStorage({ engine: "postgres", url: database.url }, { forServer: false, mustExist: true });
       await expect(opening).rejects.toThrow(/has no tables of Plant Store: name/);
       expect(await tableNames(database)).toEqual([]);
     }));
@@ -149,7 +149,7 @@ describe("a PostgreSQL database at its opening", () => {
         await database.query(change.replace("current", new URL(database.url).pathname.slice(1)));
         const before = await tableNames(database);
         for (const forServer of [true, false]) {
-          await expect(openStorage(database.url, { forServer })).rejects.toThrow(reason);
+          await expect(openStorage({ engine: "postgres", url: database.url }, { forServer })).rejects.toThrow(reason);
         }
         expect(await tableNames(database)).toEqual(before);
       }));
@@ -404,7 +404,10 @@ describe("a group of writes", () => {
 
   it("that meets a taken id is no matter to what shares its connection", () =>
     withDatabase(async (database) => {
-      const storage = await openStorage(database.url, { forServer: true, poolSize: 2, queryTimeoutMs: 5_000 });
+      const storage = await openStorage(
+        { engine: "postgres", url: database.url },
+        { forServer: true, poolSize: 2, queryTimeoutMs: 5_000 },
+      );
       const plant = { id: 1n, name: "Fern" };
       for (const owner of ["ann", "bob"]) await storage.insertPlant(owner, plant, undefined);
       const writes = [storage.insertPlant("ann", plant, undefined), storage.removePlant("bob", 1n)];

@@ -68,7 +68,7 @@ function urlOf({ url }: PostgresDatabase, host: string, parameters: Record<strin
 
 /** Opens a storage and tells whether all of its connections are encrypted. */
 async function isEncrypted(url: string, { query }: PostgresDatabase): Promise<boolean> {
-  const storage = await openStorage(url, { forServer: true });
+  const storage = await openStorage({ engine: "postgres", url }, { forServer: true });
   const rows = await Promise.all([
     storage.insertPlant("ann", { id: 1n, name: "Fern" }, "k"),
     storage.selectPlants("ann", { limit: 1 }),
@@ -96,7 +96,10 @@ describe("PostgreSQL over TLS", () => {
     ["encrypt", "its authority", NAMED, /sslmode.*must be one of: disable/],
   ];
   it.each(refusals)("is refused with %s and %s at %s", async (sslmode, root, host, reason) => {
-    const opening = openStorage(urlOf(database, host, { sslmode, ...ROOTS[root] }), { forServer: true });
+    const opening = openStorage(
+      { engine: "postgres", url: urlOf(database, host, { sslmode, ...ROOTS[root] }) },
+      { forServer: true },
+    );
     await expect(opening).rejects.toThrow(reason);
   });
 
@@ -117,7 +120,9 @@ describe("PostgreSQL over TLS", () => {
     const [sslcert, sslkey] = [newFile("client.crt", cert), newFile("client.key", key)];
     const url = new URL(urlOf(database, NAMED, { sslmode: "verify-full", ...ROOTS["its authority"] }));
     [url.username, url.password] = [CERTIFIED, ""];
-    await expect(openStorage(url.href, { forServer: true })).rejects.toThrow("certificate");
+    await expect(openStorage({ engine: "postgres", url: url.href }, { forServer: true })).rejects.toThrow(
+      "certificate",
+    );
     expect(await isEncrypted(urlOf({ ...database, url: url.href }, NAMED, { sslcert, sslkey }), database)).toBe(true);
   });
 
@@ -135,9 +140,9 @@ describe("PostgreSQL over TLS", () => {
 
 describe("PostgreSQL without TLS", () => {
   it.each(["require", "verify-ca", "verify-full"])("is refused with sslmode=%s", async (sslmode) => {
-    await expect(openStorage(urlOf(plain, "127.0.0.1", { sslmode }), { forServer: true })).rejects.toThrow(
-      "does not support SSL",
-    );
+    await expect(
+      openStorage({ engine: "postgres", url: urlOf(plain, "127.0.0.1", { sslmode }) }, { forServer: true }),
+    ).rejects.toThrow("does not support SSL");
   });
 
   it("is used with sslmode=prefer", async () => {

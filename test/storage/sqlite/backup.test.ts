@@ -56,7 +56,7 @@ async function plantsOf(client: PlantStoreClient): Promise<Map<bigint, Plant>> {
 /** Creates a database in which ann has `count` plants with ids from 1. `change` may corrupt it. */
 async function createDatabase(count: number, change: (db: Database) => void = () => {}): Promise<string> {
   const path = newPath();
-  await (await openStorage(`sqlite:${path}`, { forServer: false })).close();
+  await (await openStorage({ engine: "sqlite", file: path }, { forServer: false })).close();
   const db = new Database(path);
   db.run(
     `WITH RECURSIVE ids (id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM ids WHERE id < ${count})
@@ -69,7 +69,7 @@ async function createDatabase(count: number, change: (db: Database) => void = ()
 
 /** Returns the ids of all plants of ann. */
 async function idsIn(path: string): Promise<number[]> {
-  const storage = await openStorage(`sqlite:${path}`, { forServer: false, mustExist: true });
+  const storage = await openStorage({ engine: "sqlite", file: path }, { forServer: false, mustExist: true });
   const plants = await storage.selectPlants("ann", { limit: 1_000_000 });
   await storage.close();
   return plants.map(({ id }) => Number(id));
@@ -200,7 +200,7 @@ describe("plantstore backup", () => {
 
   it("fails when the WAL of the server grows too long, and leaves no files", async () => {
     const path = newPath();
-    const storage = await openStorage(`sqlite:${path}`, { forServer: true });
+    const storage = await openStorage({ engine: "sqlite", file: path }, { forServer: true });
     for (let id = 1n; id <= 20n; id++) await storage.insertPlant("ann", { id, name: "Fern" }, undefined);
     const target = newPath("backup.db");
     await expect(backUp(path, target, { maxLogBytes: 10_000 })).rejects.toThrow("written 10000 bytes meanwhile");
@@ -289,7 +289,7 @@ describe("plantstore restore", () => {
 
   it("exits with 1 while another process has the database open", async () => {
     const [backup, path] = [await createDatabase(3), await createDatabase(5)];
-    const other = await openStorage(`sqlite:${path}`, { forServer: false });
+    const other = await openStorage({ engine: "sqlite", file: path }, { forServer: false });
     const { exitCode, stderr } = await runOn(path, "restore", backup, "--force");
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(/^plantstore: .* cannot be put aside: .*another process uses it.*\n$/);
@@ -351,7 +351,7 @@ describe("plantstore restore", () => {
   it("does not apply a WAL whose database is missing", async () => {
     const backup = await createDatabase(3);
     const [path, donor] = [newPath(), newPath()];
-    const storage = await openStorage(`sqlite:${donor}`, { forServer: false });
+    const storage = await openStorage({ engine: "sqlite", file: donor }, { forServer: false });
     for (let id = 1n; id <= 9n; id++) await storage.insertPlant("ann", { id, name: "Fern" }, undefined);
     copyFileSync(`${donor}-wal`, `${path}-wal`);
     await storage.close();

@@ -176,7 +176,7 @@ describe("a log that a killed server left behind", () => {
     await program.stop("SIGKILL");
     const log = readFileSync(`${path}-wal`);
     utimesSync(`${path}-wal`, 0, 0);
-    const storage = await openStorage(`sqlite:${path}`, { forServer: true });
+    const storage = await openStorage({ engine: "sqlite", file: path }, { forServer: true });
     expect(statSync(`${path}-wal`).mtimeMs).toBeGreaterThan(0);
     expect(readFileSync(`${path}-wal`).equals(log)).toBe(true);
     expect((await storage.selectPlants("ann", { limit: 99 })).length).toBe(9);
@@ -228,7 +228,7 @@ function overwrite(path: string, offset: number, bytes: Uint8Array): void {
 /** A closed database with 4,000 plants of one owner, every other with a tag, and one of another. */
 async function makeDatabase(): Promise<string> {
   const path = newPath();
-  const storage = await openStorage(`sqlite:${path}`, { forServer: true });
+  const storage = await openStorage({ engine: "sqlite", file: path }, { forServer: true });
   await storage.insertPlant("bob", { id: 1n, name: "Fern" }, undefined);
   const plants = Array.from({ length: 4_000 }, (_, n) => ({
     id: BigInt(n),

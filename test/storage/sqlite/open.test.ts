@@ -21,7 +21,7 @@ function newPath(): string {
   return path;
 }
 
-const open = (path: string, forServer = true) => openStorage(`sqlite:${path}`, { forServer });
+const open = (path: string, forServer = true) => openStorage({ engine: "sqlite", file: path }, { forServer });
 
 /** A closed database with one token. */
 async function makeDatabase(): Promise<string> {

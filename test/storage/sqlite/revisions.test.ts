@@ -41,7 +41,7 @@ describe("lists between a commit on the writer's thread and its acknowledgement"
       });
   };
   beforeEach(async () => {
-    storage = await openStorage(`sqlite:${path}`, { forServer: true });
+    storage = await openStorage({ engine: "sqlite", file: path }, { forServer: true });
     rival = new Database(path);
     app = new App(storage);
   });

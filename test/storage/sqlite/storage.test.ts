@@ -17,7 +17,8 @@ afterAll(() => folder.remove());
 
 let files = 0;
 const newPath = (): string => join(folder.path, `${++files}`, "plants.db");
-const open = (path: string, forServer = false): Promise<Storage> => openStorage(`sqlite:${path}`, { forServer });
+const open = (path: string, forServer = false): Promise<Storage> =>
+  openStorage({ engine: "sqlite", file: path }, { forServer });
 
 describeStorage("SQLite", async () => {
   const path = newPath();
