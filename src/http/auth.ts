@@ -1,4 +1,5 @@
 import type { BlockList } from "node:net";
+import type { Authenticator } from "../auth/authenticator.ts";
 import type { AppError } from "../domain/error.ts";
 import type { Owner } from "../domain/plant.ts";
 import type { Access, Scope } from "../domain/token.ts";
@@ -28,16 +29,6 @@ const MULTIPLE_CREDENTIALS = challenge(
   "send one Authorization header with one credential",
   'error="invalid_request"',
 );
-
-/** Verifies bearer tokens. */
-export interface Authenticator {
-  /**
-   * Returns the access that a secret grants, or `undefined` when it is not a valid token. Returns a promise only when
-   * it needs I/O.
-   * @throws AppError `unavailable`
-   */
-  authenticate(secret: string): Access | undefined | Promise<Access | undefined>;
-}
 
 /** Options of {@link Authorizer}. */
 export interface AuthorizerOptions {

@@ -1,6 +1,5 @@
 import type { Issuer } from "../auth/issuer.ts";
 import { type Config, UsageError } from "../config/config.ts";
-import type { Authenticator } from "../http/auth.ts";
 import type { Log } from "../observability/log.ts";
 
 /**
@@ -21,12 +20,4 @@ export async function openIssuer(
     ...config,
     onKeysUnavailable: ({ cause }) => log.warn({ err: cause }, "cannot fetch the identity provider's keys"),
   });
-}
-
-/** Authenticates `plt_` tokens against this database and all others with the identity provider. */
-export function withIssuer(tokens: Authenticator, issuer: Issuer | undefined): Authenticator {
-  if (issuer === undefined) return tokens;
-  return {
-    authenticate: (secret) => (secret.startsWith("plt_") ? tokens.authenticate(secret) : issuer.authenticate(secret)),
-  };
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { App } from "../app.ts";
+import type { Authenticator } from "../auth/authenticator.ts";
 import type { ResponseEvent } from "../http/active-call.ts";
-import type { Authenticator } from "../http/auth.ts";
 import { routes } from "../http/routes.ts";
 import { SendBudget } from "../http/send-budget.ts";
 import { HttpServer } from "../http/server.ts";

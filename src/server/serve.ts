@@ -1,3 +1,4 @@
+import { withIssuer } from "../auth/authenticator.ts";
 import { Tokens } from "../auth/tokens.ts";
 import { requireSqlite } from "../cli/maintenance.ts";
 import { SCOPES } from "../domain/token.ts";
@@ -6,7 +7,7 @@ import { Metrics } from "../observability/metrics.ts";
 import { openStorage } from "../storage/open.ts";
 import { CertificateFiles } from "./certificate-files.ts";
 import type { ServeConfig } from "./config.ts";
-import { openIssuer, withIssuer } from "./issuer.ts";
+import { openIssuer } from "./issuer.ts";
 import { listen } from "./listeners.ts";
 import { announce, endOnUncaughtError, forceExitAfterTimeout, onReload, stopSignal } from "./process.ts";
 import { ScheduledBackups } from "./scheduled-backups.ts";

@@ -39,6 +39,7 @@ const RULES: readonly Rule[] = [
   {
     part: "src/http/",
     may: ["src/domain/", "src/app.ts", "src/web/", "package.json", "node:", "bun:ffi", "packages"],
+    mayType: ["src/auth/authenticator.ts"],
   },
   { part: "src/client/", may: ["src/domain/"] },
   { part: "src/files/", may: ["src/domain/", "src/client/", "node:buffer", "packages"] },

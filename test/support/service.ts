@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { App } from "../../src/app.ts";
+import { withIssuer } from "../../src/auth/authenticator.ts";
 import type { Issuer } from "../../src/auth/issuer.ts";
 import { Tokens } from "../../src/auth/tokens.ts";
 import type { Plant } from "../../src/domain/plant.ts";
@@ -10,7 +11,6 @@ import type { ResponseEvent } from "../../src/http/active-call.ts";
 import { routes } from "../../src/http/routes.ts";
 import { SendBudget } from "../../src/http/send-budget.ts";
 import { HttpServer, type ServerOptions } from "../../src/http/server.ts";
-import { withIssuer } from "../../src/server/issuer.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 

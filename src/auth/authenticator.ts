@@ -1,0 +1,19 @@
+import type { Access } from "../domain/token.ts";
+
+/** Verifies bearer tokens. */
+export interface Authenticator {
+  /**
+   * Returns the access that a secret grants, or `undefined` when it is not a valid token. Returns a promise only when
+   * it needs I/O.
+   * @throws AppError `unavailable`
+   */
+  authenticate(secret: string): Access | undefined | Promise<Access | undefined>;
+}
+
+/** Authenticates `plt_` tokens against this database and all others with the identity provider. */
+export function withIssuer(tokens: Authenticator, issuer: Authenticator | undefined): Authenticator {
+  if (issuer === undefined) return tokens;
+  return {
+    authenticate: (secret) => (secret.startsWith("plt_") ? tokens.authenticate(secret) : issuer.authenticate(secret)),
+  };
+}
