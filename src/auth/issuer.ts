@@ -1,7 +1,9 @@
 import { type JWTPayload, jwtVerify } from "jose";
 import { AppError } from "../domain/error.ts";
 import { type Access, isPlainText, OWNER_MAX_LENGTH, SCOPES } from "../domain/token.ts";
+import { nonDecreasing } from "./clock.ts";
 import { ALGORITHMS, KeySet } from "./key-set.ts";
+import { TokenCache } from "./token-cache.ts";
 
 /** Tolerated clock skew between the provider and this server. */
 const CLOCK_TOLERANCE_SECONDS = 10;
@@ -9,7 +11,7 @@ const CLOCK_TOLERANCE_SECONDS = 10;
 const MAX_LENGTH = 8_192;
 /** Maximum time for which a verified token is cached. */
 const CACHE_MS = 60_000;
-/** Maximum total characters of cached tokens; the cache is cleared when exceeded. */
+/** Maximum total characters of cached tokens. */
 const MAX_CHARACTERS = 32 * 1024 * 1024;
 
 /** Options of {@link Issuer}. */
@@ -28,21 +30,18 @@ export interface IssuerOptions {
   readonly onKeysUnavailable?: (error: AppError) => void;
 }
 
-interface CacheEntry {
+interface VerifiedToken {
   readonly access: Access;
   /** In epoch milliseconds. */
   readonly expiresAtMs: number;
-  /** Time of `performance.now()`. */
-  readonly cachedAtMs: number;
 }
 
 /** Authenticates tokens of an identity provider (JWT, RFC 7519), which name the owner and the scopes. */
 export class Issuer {
   readonly #options: IssuerOptions;
   readonly #keys: KeySet;
-  readonly #cache = new Map<string, CacheEntry>();
-  #characters = 0;
-  #latestMs = 0;
+  readonly #cache = new TokenCache<VerifiedToken>(CACHE_MS, MAX_CHARACTERS);
+  readonly #now = nonDecreasing(Date.now);
 
   constructor(options: IssuerOptions) {
     this.#options = options;
@@ -56,8 +55,7 @@ export class Issuer {
    */
   authenticate(token: string): Access | undefined | Promise<Access | undefined> {
     const cached = this.#cache.get(token);
-    const isFresh = cached !== undefined && performance.now() - cached.cachedAtMs < CACHE_MS;
-    if (isFresh && this.#now() < cached.expiresAtMs) return cached.access;
+    if (cached !== undefined && this.#now() < cached.expiresAtMs) return cached.access;
     return token.length <= MAX_LENGTH && isCompactJws(token) ? this.#authenticate(token) : undefined;
   }
 
@@ -65,7 +63,9 @@ export class Issuer {
     const payload = await this.#verify(token);
     if (payload === undefined) return undefined;
     const access = this.#accessOf(payload);
-    if (access !== undefined) this.#addToCache(token, access, Number(payload.exp) * 1_000);
+    if (access !== undefined) {
+      this.#cache.set(token, { access, expiresAtMs: Number(payload.exp) * 1_000 }, performance.now());
+    }
     return access;
   }
 
@@ -97,21 +97,6 @@ export class Issuer {
     const granted = payload["scope"] ?? payload["scp"];
     const words: unknown = typeof granted === "string" ? granted.split(" ") : granted;
     return { owner, scopes: SCOPES.filter((scope) => Array.isArray(words) && words.includes(scope)) };
-  }
-
-  #addToCache(token: string, access: Access, expiresAtMs: number): void {
-    if (!this.#cache.has(token)) this.#characters += token.length;
-    if (this.#characters > MAX_CHARACTERS) {
-      this.#cache.clear();
-      this.#characters = token.length;
-    }
-    this.#cache.set(token, { access, expiresAtMs, cachedAtMs: performance.now() });
-  }
-
-  /** The epoch time in milliseconds, never earlier than before: a clock that is set back revives no expired token. */
-  #now(): number {
-    this.#latestMs = Math.max(this.#latestMs, Date.now());
-    return this.#latestMs;
   }
 }
 

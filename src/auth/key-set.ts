@@ -1,5 +1,6 @@
 import { createLocalJWKSet, errors, type JWK, type JWTVerifyGetKey } from "jose";
 import { AppError } from "../domain/error.ts";
+import { ConcurrencyLimit } from "./concurrency-limit.ts";
 
 /** Accepted signature algorithms. All are asymmetric: a secret that verifies tokens could also sign them. */
 export const ALGORITHMS = [
@@ -23,12 +24,6 @@ const MAX_STALE_MS = 86_400_000;
 /** Maximum number of requests that wait for a fetch. */
 const MAX_WAITING = 64;
 
-/** Created once, because creating stack traces is too slow during a flood of unknown keys. */
-const TOO_MANY_WAITING = new AppError(
-  "unavailable",
-  "too many requests are waiting for the identity provider's keys: try again",
-);
-
 /** Caches the public keys of an identity provider (JWK Set, RFC 7517) and fetches them from its URL when needed. */
 export class KeySet {
   readonly #url: string;
@@ -37,7 +32,10 @@ export class KeySet {
   #fetchedAtMs = Number.NEGATIVE_INFINITY;
   #startedAtMs = Number.NEGATIVE_INFINITY;
   #fetching: Promise<void> | undefined;
-  #waiting = 0;
+  readonly #waiting = new ConcurrencyLimit(
+    MAX_WAITING,
+    "too many requests are waiting for the identity provider's keys: try again",
+  );
   /** The error of the latest fetch. */
   #failure: AppError | undefined;
 
@@ -65,7 +63,9 @@ export class KeySet {
       }
     }
     this.#refresh();
-    await this.#waitForFetch();
+    const fetching = this.#fetching;
+    if (fetching !== undefined) await this.#waiting.run(() => fetching);
+    if (this.#failure !== undefined) throw this.#failure;
     return await this.#cached(header, token);
   };
 
@@ -77,16 +77,6 @@ export class KeySet {
     this.#fetching = this.#fetch().finally(() => {
       this.#fetching = undefined;
     });
-  }
-
-  async #waitForFetch(): Promise<void> {
-    if (this.#fetching !== undefined) {
-      if (this.#waiting >= MAX_WAITING) throw TOO_MANY_WAITING;
-      this.#waiting++;
-      await this.#fetching;
-      this.#waiting--;
-    }
-    if (this.#failure !== undefined) throw this.#failure;
   }
 
   /** Replaces the cached keys, or keeps them and records the failure. Never rejects. */

@@ -1,4 +1,3 @@
-import { AppError } from "../domain/error.ts";
 import type { Owner } from "../domain/plant.ts";
 import {
   digestSecret,
@@ -10,11 +9,14 @@ import {
   tokenId,
 } from "../domain/token.ts";
 import type { Storage } from "../storage/storage.ts";
+import { nonDecreasing } from "./clock.ts";
+import { ConcurrencyLimit } from "./concurrency-limit.ts";
+import { TokenCache } from "./token-cache.ts";
 
 /** Maximum age of a cached token. A revocation by another process takes effect within this time. */
 const MAX_AGE_MS = 500;
-/** Maximum number of entries in each of the two caches; a cache is cleared when full. */
-const MAX_CACHED = 10_000;
+/** Maximum total characters of each of the two caches: 10,000 tokens. */
+const MAX_CHARACTERS = 400_000;
 /** Maximum number of concurrent lookups of secrets that are not in the cache of tokens. */
 const MAX_UNKNOWN_LOOKUPS = 1_024;
 
@@ -26,28 +28,24 @@ export interface TokenGrant {
   readonly expiresAt?: number | undefined;
 }
 
-/** The result of a lookup; `token` is `undefined` for an unknown secret. */
-interface CacheEntry {
-  readonly token: Token | undefined;
-  readonly readAtMs: number;
-}
-
 /** Creates, authenticates and revokes tokens. Only the methods that create a token return its secret. */
 export class Tokens {
   readonly #storage: Storage;
-  /** Caches by secret. They are separate, so that a flood of unknown secrets evicts no tokens. */
-  readonly #known = new Map<string, CacheEntry>();
-  readonly #unknown = new Map<string, CacheEntry>();
-  #unknownLookups = 0;
+  /** The caches are separate, so that a flood of unknown secrets evicts no tokens. */
+  readonly #known = new TokenCache<Token>(MAX_AGE_MS, MAX_CHARACTERS);
+  readonly #unknown = new TokenCache<true>(MAX_AGE_MS, MAX_CHARACTERS);
+  /** Keeps a flood of unknown secrets from delaying lookups of tokens in use. */
+  readonly #unknownLookups = new ConcurrencyLimit(MAX_UNKNOWN_LOOKUPS, "too many token lookups are pending: try again");
   /** Times of last use that are not stored yet, by digest. */
   #lastUses = new Map<string, number>();
   readonly #readClock: () => number;
-  #latestMs = 0;
+  readonly #now: () => number;
 
   /** `readClock` returns the time in epoch milliseconds. */
   constructor(storage: Storage, readClock: () => number = Date.now) {
     this.#storage = storage;
     this.#readClock = readClock;
+    this.#now = nonDecreasing(readClock);
   }
 
   /**
@@ -56,11 +54,11 @@ export class Tokens {
    * @throws AppError `unavailable`
    */
   authenticate(secret: string): Token | undefined | Promise<Token | undefined> {
-    const cached = this.#known.get(secret) ?? this.#unknown.get(secret);
-    const isFresh = cached !== undefined && performance.now() - cached.readAtMs < MAX_AGE_MS;
-    if (isFresh) return this.#useIfValid(cached.token);
-    if (!isWellFormedSecret(secret)) return undefined;
-    return this.#known.has(secret) ? this.#lookUp(secret) : this.#lookUpUnknown(secret);
+    const token = this.#known.get(secret);
+    if (token !== undefined) return this.#useIfValid(token);
+    if (this.#unknown.get(secret) || !isWellFormedSecret(secret)) return undefined;
+    if (this.#known.has(secret)) return this.#lookUp(secret);
+    return this.#unknownLookups.run(() => this.#lookUp(secret));
   }
 
   /** Creates a token and returns its secret. Only the digest is stored. */
@@ -99,38 +97,21 @@ export class Tokens {
   async #lookUp(secret: string): Promise<Token | undefined> {
     const readAtMs = performance.now();
     const token = await this.#storage.selectToken(digestSecret(secret));
-    const [cache, other] = token === undefined ? [this.#unknown, this.#known] : [this.#known, this.#unknown];
-    other.delete(secret);
-    if (cache.size >= MAX_CACHED) cache.clear();
-    cache.set(secret, { token, readAtMs });
+    if (token === undefined) {
+      this.#known.delete(secret);
+      this.#unknown.set(secret, true, readAtMs);
+      return undefined;
+    }
+    this.#known.set(secret, token, readAtMs);
     return this.#useIfValid(token);
   }
 
-  /** Limits concurrent lookups, so that a flood of unknown secrets cannot delay lookups of tokens in use. */
-  async #lookUpUnknown(secret: string): Promise<Token | undefined> {
-    if (this.#unknownLookups >= MAX_UNKNOWN_LOOKUPS) {
-      throw new AppError("unavailable", "too many token lookups are pending: try again");
-    }
-    this.#unknownLookups++;
-    try {
-      return await this.#lookUp(secret);
-    } finally {
-      this.#unknownLookups--;
-    }
-  }
-
-  /** Returns the token and records its use, or returns `undefined` if it is expired, revoked or unknown. */
-  #useIfValid(token: Token | undefined): Token | undefined {
+  /** Returns the token and records its use, or returns `undefined` if it is expired or revoked. */
+  #useIfValid(token: Token): Token | undefined {
     const now = this.#now();
-    if (token === undefined || !isValid(token, now)) return undefined;
+    if (!isValid(token, now)) return undefined;
     this.#lastUses.set(token.digest, now);
     return token;
-  }
-
-  /** Returns a time that never decreases, so that setting the clock back does not revive an expired token. */
-  #now(): number {
-    this.#latestMs = Math.max(this.#latestMs, this.#readClock());
-    return this.#latestMs;
   }
 }
 
