@@ -40,7 +40,7 @@ export class Metrics {
     "Unix time of the newest scheduled backup; 0 if there is none.",
   );
   readonly #batchSizes = new Histogram({
-    name: "plantstore_write_group_size",
+    name: "plantstore_write_batch_size",
     help: "Writes committed together in one batch.",
     buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024],
     registers: [this.#registry],
@@ -51,7 +51,7 @@ export class Metrics {
     buckets: BUCKETS,
     registers: [this.#registry],
   });
-  readonly #queuedWrites = this.#gauge("plantstore_writes_waiting", "Queued writes that are not in a batch yet.");
+  readonly #queuedWrites = this.#gauge("plantstore_writes_queued", "Queued writes that are not in a batch yet.");
   readonly #bytes = this.#gauge(
     "plantstore_storage_bytes",
     "Bytes on disk by part: the database, or the WAL of a SQLite database.",

@@ -83,10 +83,10 @@ describe.each(DATABASES)("a server on %s", (engine, newDatabase) => {
   };
 
   it("exports the number, size and commit time of write batches", () => {
-    expect(value("plantstore_write_group_size_sum")).toBeGreaterThanOrEqual(3);
-    expect(value("plantstore_write_group_size_count")).toBeGreaterThanOrEqual(3);
+    expect(value("plantstore_write_batch_size_sum")).toBeGreaterThanOrEqual(3);
+    expect(value("plantstore_write_batch_size_count")).toBeGreaterThanOrEqual(3);
     expect(value("plantstore_commit_duration_seconds_sum")).toBeGreaterThan(0);
-    expect(value("plantstore_writes_waiting")).toBe(0);
+    expect(value("plantstore_writes_queued")).toBe(0);
   });
 
   it("exports the size of the database and its connections", () => {
