@@ -13,10 +13,10 @@ console.log("Size in bytes (gzip):");
 let total = 0;
 for (const { path, text } of await bundlePage()) {
   const { length } = Bun.gzipSync(new TextEncoder().encode(text), { level: 9 });
-  if (/\.(js|css)$/.test(path) && !path.includes("/chart-")) total += length;
+  if (/\.(js|css)$/.test(path)) total += length;
   console.log(`${String(length).padStart(8)}  ${path}`);
 }
-console.log(`${String(total).padStart(8)}  total of scripts and styles, without the chart (loaded on demand)\n`);
+console.log(`${String(total).padStart(8)}  total of scripts and styles\n`);
 
 const service = await startService();
 const owner = newOwner();

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { gunzipSync } from "node:zlib";
 import { type Service, startService } from "../support/service.ts";
 
-/** Maximum compressed size of the page's scripts and styles, without the lazily loaded chart. */
+/** Maximum compressed size of the page's scripts and styles. */
 const MAX_COMPRESSED_BYTES = 60_000;
 
 let service: Service;
@@ -88,11 +88,11 @@ describe("page assets", () => {
     }
   });
 
-  it("have less than 60 kB of scripts and styles compressed, without the chart", async () => {
+  it("have less than 60 kB of scripts and styles compressed", async () => {
     const seen = new Set<string>();
     const queue = [...assets];
     for (let path = queue.pop(); path !== undefined; path = queue.pop()) {
-      if (seen.has(path) || !/\.(js|css)$/.test(path) || path.includes("/chart-")) continue;
+      if (seen.has(path) || !/\.(js|css)$/.test(path)) continue;
       seen.add(path);
       const text = await (await get(path)).text();
       queue.push(...[...text.matchAll(/[\w-]+-[0-9a-z]{8}\.js/g)].map(([name]) => `/assets/${name}`));

@@ -1,11 +1,9 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { formatCount, tagLabel } from "../format.ts";
 import { countPlants, countProgress, tagCounts } from "../state/tag-counts.ts";
 import { Button, EmptyState, Link, Statistics, Table } from "./primitives.tsx";
 
-/** Tags in the chart; the others share one more bar. */
-const CHART_LIMIT = 10;
 /** Tags in the table; the others share one more row. */
 const TABLE_LIMIT = 100;
 
@@ -43,7 +41,6 @@ export function Overview() {
           "no tag": tagCounts.value.get(undefined) ?? 0,
         }}
       />
-      {total > 0 && <TagChart bars={topShares(shares, CHART_LIMIT)} />}
       {total > 0 && <TagTable shares={topShares(shares, TABLE_LIMIT)} total={total} />}
     </>
   );
@@ -64,45 +61,24 @@ function topShares(shares: readonly Share[], limit: number): Share[] {
   return [...shares.slice(0, limit), { label: formatCount(others.length, "other"), value }];
 }
 
-function TagChart({ bars }: { bars: readonly Share[] }) {
-  const canvas = useRef<HTMLCanvasElement>(null);
-  useEffect(() => {
-    let isUnmounted = false;
-    let remove: (() => void) | undefined;
-    const draw = ({ drawBarChart }: typeof import("./chart.ts")) => {
-      if (canvas.current !== null && !isUnmounted) remove = drawBarChart(canvas.current, bars);
-    };
-    // If the module cannot be loaded, the table still has the data.
-    import("./chart.ts").then(draw, () => {});
-    return () => {
-      isUnmounted = true;
-      remove?.();
-    };
-  }, [bars]);
+/** A table with a bar below each tag, as wide as its number of plants. */
+function TagTable({ shares, total }: { shares: readonly Share[]; total: number }) {
+  const largest = Math.max(...shares.map(({ value }) => value));
   return (
     <section class="card">
       <h2>Plants by tag</h2>
-      <div style={{ height: `${bars.length * 36 + 8}px` }}>
-        <canvas
-          ref={canvas}
-          role="img"
-          aria-label="Bar chart of the most frequent tags; the table below has the data"
-        />
-      </div>
+      <Table
+        caption="Plants by tag"
+        columns={["Tag", "Plants", "%"]}
+        rows={shares.map(({ tag, label, value }) => [
+          <>
+            {tag === undefined ? <bdi>{label}</bdi> : <Link to={{ view: "plants", tag }}>{label}</Link>}
+            <div class="share" style={{ width: `${(100 * value) / largest}%` }} />
+          </>,
+          value,
+          Math.round((1_000 * value) / total) / 10,
+        ])}
+      />
     </section>
   );
 }
-
-const TagTable = ({ shares, total }: { shares: readonly Share[]; total: number }) => (
-  <section class="card">
-    <Table
-      caption="Plants by tag"
-      columns={["Tag", "Plants", "%"]}
-      rows={shares.map(({ tag, label, value }) => [
-        tag === undefined ? <bdi>{label}</bdi> : <Link to={{ view: "plants", tag }}>{label}</Link>,
-        value,
-        Math.round((1_000 * value) / total) / 10,
-      ])}
-    />
-  </section>
-);
