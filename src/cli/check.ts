@@ -1,6 +1,6 @@
 import { readConfig } from "../config/config.ts";
 import { check } from "../storage/sqlite/backup.ts";
-import { DAMAGE_REMEDY } from "../storage/sqlite/failures.ts";
+import { RESTORE_REMEDY } from "../storage/sqlite/failures.ts";
 import { command } from "./command.ts";
 import { abortOnStopSignal, formatContents, requireSqlite } from "./maintenance.ts";
 
@@ -14,7 +14,7 @@ export const checkCommand = () =>
     .action(async (flags) => {
       const database = requireSqlite("check", readConfig(["database"], flags).database);
       const result = await check(database, { signal: abortOnStopSignal() });
-      if (!("faults" in result)) return console.log(`no problems in ${database}: ${formatContents(result)}`);
-      for (const problem of result.faults) console.error(problem);
-      throw new Error(`${database} failed the check; ${DAMAGE_REMEDY}`);
+      if (!("problems" in result)) return console.log(`no problems in ${database}: ${formatContents(result)}`);
+      for (const problem of result.problems) console.error(problem);
+      throw new Error(`${database} failed the check: ${RESTORE_REMEDY}`);
     });

@@ -72,7 +72,7 @@ describe("plantstore token without a database", () => {
       expect(result).toEqual({
         exitCode: 1,
         stdout: "",
-        stderr: `plantstore: there is no database ${path}: name one that is there\n`,
+        stderr: `plantstore: the database ${path} does not exist\n`,
       });
       expect(existsSync(join(folder.path, "missing"))).toBe(false);
     },

@@ -195,7 +195,7 @@ describe("plantstore copy when the source does not exist", () => {
     expect(result).toEqual({
       exitCode: 1,
       stdout: "",
-      stderr: `plantstore: there is no database ${from}: name one that is there\n`,
+      stderr: `plantstore: the database ${from} does not exist\n`,
     });
     expect([join(from, ".."), join(to, "..")].map(existsSync)).toEqual([false, false]);
   });

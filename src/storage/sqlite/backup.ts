@@ -1,27 +1,27 @@
 import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync, statfsSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { DAMAGE_REMEDY } from "./failures.ts";
+import { walBytes } from "./database-files.ts";
+import { RESTORE_REMEDY } from "./failures.ts";
 import { bytesOf, realPath, sync } from "./files.ts";
 import type { Contents } from "./inspection.ts";
-import type { Report, Task } from "./reader-thread.ts";
-import { walBytes } from "./recovery.ts";
+import type { Inspection, Report, Task } from "./reader-thread.ts";
 
 /**
- * The limit on the server's WAL, which cannot be checkpointed while one statement reads the database. A larger one would
- * take seconds to checkpoint afterwards, and might fill the disk.
+ * The limit on the server's WAL, which cannot be checkpointed while a statement reads the database. A larger one would take
+ * seconds to checkpoint afterwards, and might fill the disk.
  */
-const MAX_LOG_BYTES = 1024 * 1024 * 1024;
+const MAX_WAL_BYTES = 1024 * 1024 * 1024;
 const WATCH_EVERY_MS = 100;
 
-/** Limits of a copy. */
-export interface CopyOptions {
-  /** Aborts the copy; no file is left. */
+/** Limits of reading a whole database. */
+export interface ReadOptions {
+  /** Aborts the operation; no file is left. */
   readonly signal?: AbortSignal | undefined;
   /** The maximum size of the WAL of a server on the database. */
-  readonly maxLogBytes?: number;
+  readonly maxWalBytes?: number;
 }
 
-/** A copy that passed the check. */
+/** The contents and size of a copy. */
 export interface Copied extends Contents {
   readonly bytes: number;
 }
@@ -31,89 +31,76 @@ export interface Copied extends Contents {
  * and is not delayed.
  * @throws Error when `target` exists, or the copy fails; then no file is left
  */
-export async function backUp(source: string, target: string, options: CopyOptions = {}): Promise<Copied> {
+export async function backUp(source: string, target: string, options: ReadOptions = {}): Promise<Copied> {
   const requireNew = () => {
-    if (existsSync(target)) throw new Error(`${target} is there already: name a new file`);
+    if (existsSync(target)) throw new Error(`${target} already exists: name a new file`);
   };
   requireNew();
   const place = (copy: string) => {
     requireNew();
     renameSync(copy, target);
   };
-  return withCopy({ source, target, remedy: DAMAGE_REMEDY, place }, options);
+  return copyDatabase(source, target, { remedy: RESTORE_REMEDY, place, ...options });
 }
 
 /**
  * Checks a database, which a server may be using.
- * @returns its contents, or one problem or more
+ * @returns its contents, or at least one problem
  * @throws Error when it cannot be read, or is a database of another program
  */
-export async function check(
-  path: string,
-  options: CopyOptions = {},
-): Promise<Contents | { faults: readonly string[] }> {
-  requireThere(path);
-  const report = await onThread({ check: path }, path, options);
-  return "contents" in report ? report.contents : report;
+export function check(path: string, options: ReadOptions = {}): Promise<Inspection> {
+  return onThread({ path }, options);
 }
 
-/** A copy task: source, target, the remedy for a damaged source, and the function that places the copy. */
-interface Copying {
-  readonly source: string;
-  readonly target: string;
+interface CopyOptions extends ReadOptions {
+  /** The remedy for a damaged source. */
   readonly remedy: string;
+  /** Moves the finished copy to the target. */
   place(copy: string): void;
 }
 
 /** Makes and checks a copy in a new folder beside `target`, then calls `place` with its path. */
-export async function withCopy({ source, target, remedy, place }: Copying, options: CopyOptions): Promise<Copied> {
+export async function copyDatabase(source: string, target: string, options: CopyOptions): Promise<Copied> {
   const parent = dirname(target);
-  if (!existsSync(parent)) throw new Error(`there is no folder ${parent}: make it first`);
-  requireThere(source);
-  requireRoom(bytesOf(source) + walBytes(source), parent);
+  if (!existsSync(parent)) throw new Error(`the folder ${parent} does not exist`);
+  requireSpace(bytesOf(source) + walBytes(source), parent);
   const folder = mkdtempSync(`${target}.partial-`);
   try {
     const copy = join(folder, basename(target));
-    const report = await onThread({ copy: source, to: copy }, source, options);
-    if ("faults" in report) throw new Error(`${source} is no sound database (${report.faults[0]}); ${remedy}`);
+    const contents = await onThread({ path: source, copyTo: copy }, options);
+    if ("problems" in contents) throw new Error(`${source} is damaged (${contents.problems[0]}): ${options.remedy}`);
     chmodSync(copy, 0o600);
     sync(copy);
     const { size: bytes } = statSync(copy);
-    place(copy);
+    options.place(copy);
     sync(parent);
-    return { ...report.contents, bytes };
+    return { ...contents, bytes };
   } finally {
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   }
 }
 
-function requireThere(path: string): void {
-  if (!existsSync(path)) throw new Error(`there is no database ${path}`);
-}
-
 /** Fails when there is not enough space: a full disk would also stop the server's writes. */
-function requireRoom(bytes: number, folder: string): void {
+function requireSpace(bytes: number, folder: string): void {
   const { bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
   if (free >= bytes) return;
-  throw new Error(`the copy may need ${bytes} bytes, and ${folder} has ${free} left: make room, or name another disk`);
+  throw new Error(`the copy may need ${bytes} bytes, and ${folder} has ${free} free: make room, or name another disk`);
 }
 
-type Finding = Exclude<Report, { failure: string }>;
-
-/** Runs a task on a thread of its own. Aborts it on the signal, or when the WAL of `source` exceeds the limit. */
-async function onThread(task: Task, source: string, options: CopyOptions): Promise<Finding> {
-  const { signal, maxLogBytes = MAX_LOG_BYTES } = options;
-  const { promise, resolve, reject } = Promise.withResolvers<Finding>();
+/** Runs a task on a thread of its own. Aborts it on the signal, or when the WAL of its database exceeds the limit. */
+async function onThread(task: Task, { signal, maxWalBytes = MAX_WAL_BYTES }: ReadOptions): Promise<Inspection> {
+  if (!existsSync(task.path)) throw new Error(`${task.path} does not exist`);
+  const { promise, resolve, reject } = Promise.withResolvers<Inspection>();
   const thread = new Worker(new URL("./reader-thread.ts", import.meta.url).href);
   thread.onmessage = ({ data }: MessageEvent<Report>) =>
-    "failure" in data ? reject(new Error(data.failure)) : resolve(data);
+    "error" in data ? reject(new Error(data.error)) : resolve(data);
   thread.onerror = ({ message }) => reject(new Error(message));
   signal?.addEventListener("abort", () => reject(new Error("interrupted")));
-  const file = realPath(source);
+  const file = realPath(task.path);
   const watch = () => {
-    if (walBytes(file) <= maxLogBytes) return;
-    reject(new Error(`the server has written ${maxLogBytes} bytes meanwhile, too many: try again when it writes less`));
+    if (walBytes(file) > maxWalBytes)
+      reject(new Error(`the server's WAL exceeded ${maxWalBytes} bytes: try again when it writes less`));
   };
   const watching = setInterval(watch, WATCH_EVERY_MS);
   watch();

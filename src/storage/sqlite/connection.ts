@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { refuseHardLinks } from "./hard-links.ts";
+import { refuseHardLinks } from "./database-files.ts";
 import { openFailure } from "./open-failure.ts";
 
 /** The first SQLite version without the WAL-reset race, which could corrupt a database with several connections. */

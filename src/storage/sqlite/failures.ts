@@ -1,11 +1,8 @@
 import { SQLiteError } from "bun:sqlite";
 import { AppError } from "../../domain/error.ts";
 
-/** The command that restores a backup, in quotes. */
-export const RESTORE_COMMAND = '"plantstore restore FILE --force"';
-
-/** The remedy for a damaged file, as the end of a sentence. */
-export const DAMAGE_REMEDY = `if --database names the right file, put a backup in its place: stop the server, then ${RESTORE_COMMAND}`;
+/** The remedy for a lost or damaged file, as the end of a sentence. */
+export const RESTORE_REMEDY = 'stop the server and restore a backup with "plantstore restore FILE --force"';
 
 /** The extended result code of an error or of its cause, such as `SQLITE_BUSY` or `SQLITE_IOERR_FSYNC`. */
 export function codeOf(error: unknown): string | undefined {
@@ -25,6 +22,6 @@ export function toAppError(code: string | undefined, cause: unknown): AppError {
   if (/^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|NOMEM|READONLY)/.test(code ?? "")) {
     return new AppError("unavailable", "the database cannot be used right now: try again", { cause });
   }
-  const message = isDamage(code) ? `the database is damaged: ${DAMAGE_REMEDY}` : "the database failed";
+  const message = isDamage(code) ? `the database is damaged: ${RESTORE_REMEDY}` : "the database failed";
   return new AppError("internal", message, { cause });
 }

@@ -3,7 +3,6 @@ import type { AppError } from "../../domain/error.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH, parsePlant } from "../../domain/plant.ts";
 import { OWNER_MAX_LENGTH, SCOPES } from "../../domain/token.ts";
 import { pragma } from "./connection.ts";
-import { knownVersion } from "./migrations.ts";
 
 /** The number of plants, owners and tokens in a database. */
 export interface Contents {
@@ -15,15 +14,8 @@ export interface Contents {
 
 /** The maximum number of problems that are reported. */
 const MAX_PROBLEMS = 20;
-/** Rows per statement. Between two statements a running server can checkpoint. */
-const CHUNK_LENGTH = 10_000;
 /** The check of an index looks up every row: three times as fast with 64 MiB as with 2 (measured 2026-11). */
 const CACHE_KIB = 64 * 1024;
-
-/** @throws Error when the database is empty, of a newer version or of another program */
-export function requireOurs(db: Database): void {
-  if (knownVersion(db) === 0) throw new Error(`${db.filename} is an empty file`);
-}
 
 /** Counts the contents of a database. */
 export function countContents(db: Database): Contents {
@@ -43,14 +35,7 @@ export function findStructureProblems(db: Database): string[] {
 }
 
 /** Returns the rows that no request could have stored: checks every name, tag, owner and key against its limits. */
-export function findRowProblems(db: Database): string[] {
-  const faults: string[] = [];
-  for (const fault of rowProblems(db)) {
-    faults.push(fault);
-    if (faults.length === MAX_PROBLEMS) break;
-  }
-  return faults;
-}
+export const findRowProblems = (db: Database): string[] => [...rowProblems(db).take(MAX_PROBLEMS)];
 
 interface RawPlant {
   readonly owner: string;
@@ -60,24 +45,22 @@ interface RawPlant {
   readonly idempotency_key: string | null;
 }
 
+interface RawToken {
+  readonly digest: string;
+  readonly owner: string;
+  readonly scopes: string;
+}
+
 function* rowProblems(db: Database): Generator<string> {
   // As bytes, because the driver replaces invalid UTF-8 in texts.
   const columns = "owner, id, CAST(name AS BLOB) AS name, CAST(tag AS BLOB) AS tag, idempotency_key";
-  const select = (where: string) => `SELECT ${columns} FROM plants ${where} ORDER BY owner, id LIMIT ${CHUNK_LENGTH}`;
-  const next = db.prepare<RawPlant, [string, bigint]>(select("WHERE (owner, id) > (?, ?)"));
-  let rows = db.prepare<RawPlant, []>(select("")).all();
-  for (let last = rows.at(-1); last !== undefined; last = rows.at(-1)) {
-    for (const row of rows) {
-      const fault = plantProblem(row);
-      if (fault !== undefined) yield `plant ${row.id} of ${JSON.stringify(row.owner)}: ${fault}`;
-    }
-    rows = next.all(last.owner, last.id);
+  for (const plant of db.prepare<RawPlant, []>(`SELECT ${columns} FROM plants`).iterate()) {
+    const problem = plantProblem(plant);
+    if (problem !== undefined) yield `plant ${plant.id} of ${JSON.stringify(plant.owner)}: ${problem}`;
   }
-  const tokens = db.prepare<{ digest: string; owner: string; scopes: string }, []>("SELECT * FROM tokens").all();
-  for (const { digest, owner, scopes } of tokens) {
-    const isRight =
-      /^[0-9a-f]{64}$/.test(digest) && isOwner(owner) && scopes.split(" ").every((scope) => SCOPE_NAMES.has(scope));
-    if (!isRight) yield `token ${JSON.stringify(digest.slice(0, 12))}: digest, owner or scopes are malformed`;
+  for (const token of db.prepare<RawToken, []>("SELECT digest, owner, scopes FROM tokens").iterate()) {
+    if (!isValidToken(token))
+      yield `token ${JSON.stringify(token.digest.slice(0, 12))}: digest, owner or scopes are malformed`;
   }
 }
 
@@ -88,6 +71,9 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const isOwner = (owner: string): boolean =>
   owner !== "" && owner.isWellFormed() && [...owner].length <= OWNER_MAX_LENGTH;
 
+const isValidToken = ({ digest, owner, scopes }: RawToken): boolean =>
+  /^[0-9a-f]{64}$/.test(digest) && isOwner(owner) && scopes.split(" ").every((scope) => SCOPE_NAMES.has(scope));
+
 function plantProblem({ owner, id, name, tag, idempotency_key: key }: RawPlant): string | undefined {
   if (!isOwner(owner)) return "the owner is malformed";
   if (key !== null && !KEY.test(key)) return "the idempotency key is malformed";
@@ -95,6 +81,6 @@ function plantProblem({ owner, id, name, tag, idempotency_key: key }: RawPlant):
     parsePlant({ id, name: decoder.decode(name), ...(tag === null ? {} : { tag: decoder.decode(tag) }) });
     return undefined;
   } catch (error) {
-    return error instanceof TypeError ? "name or tag are no UTF-8" : (error as AppError).message;
+    return error instanceof TypeError ? "name or tag is not UTF-8" : (error as AppError).message;
   }
 }

@@ -1,4 +1,5 @@
 import { Database, SQLiteError } from "bun:sqlite";
+import { SUFFIXES } from "./database-files.ts";
 import { identify, type OpenFile } from "./open-files.ts";
 
 /** The lock of a server on a database file. */
@@ -15,8 +16,7 @@ export interface ServerLock {
  * @throws Error when another process holds the lock
  */
 export function lockForServer(path: string): ServerLock {
-  const lockPath = `${path}.server-lock`;
-  const db = new Database(lockPath, { create: true, readwrite: true });
+  const db = new Database(path + SUFFIXES.lock, { create: true, readwrite: true });
   try {
     db.run("PRAGMA journal_mode = MEMORY");
     db.run("BEGIN EXCLUSIVE");
@@ -26,5 +26,5 @@ export function lockForServer(path: string): ServerLock {
     const message = `another server is running on ${path}, or a copy: stop it first, or use PostgreSQL for several servers`;
     throw new Error(message, { cause: error });
   }
-  return { file: identify("lock", lockPath), release: () => db.close(true) };
+  return { file: identify(path, "lock"), release: () => db.close(true) };
 }

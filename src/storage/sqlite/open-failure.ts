@@ -1,12 +1,14 @@
 import { accessSync, constants, existsSync, statfsSync } from "node:fs";
 import { dirname } from "node:path";
 import { AppError } from "../../domain/error.ts";
+import { SUFFIXES } from "./database-files.ts";
 
 /** A failure to write is attributed to a full disk when less than this is free. */
 const FULL_BYTES = 64 * 1024;
 
 const PERMISSION = "this user may not read and write it: change its owner or mode, or run as another user";
 const OTHER = "name another file with --database";
+const { R_OK, W_OK, X_OK } = constants;
 
 /** Causes and remedies by the codes of system calls on the file or on a folder above it. */
 const ACCESS_CAUSES: Record<string, string> = {
@@ -36,21 +38,19 @@ export function openFailure(path: string, error: unknown): Error {
 
 function causeOf(path: string, code: string, message: string): string | undefined {
   if (code.startsWith("SQLITE_BUSY")) return "another process has locked it: wait until that is done";
-  if (/^(SQLITE_(FULL|IOERR)|ENOSPC|EDQUOT)/.test(code)) return diskCause(path, code, message);
   if (/^SQLITE_(CANTOPEN|READONLY|PERM)/.test(code)) return accessCause(path) ?? diskCause(path, code, message);
+  if (/^(SQLITE_(FULL|IOERR)|ENOSPC|EDQUOT|EIO)/.test(code)) return diskCause(path, code, message);
   if (code in ACCESS_CAUSES) return `${nearest(path)}: ${ACCESS_CAUSES[code]}`;
   return PATH_CAUSES[code];
 }
 
 /** SQLite does not say which system call failed, nor why: accessing the files again does. */
 function accessCause(path: string): string | undefined {
-  const { R_OK, W_OK, X_OK } = constants;
-  const files = ["", "-wal", "-shm", ".server-lock"].map((suffix) => path + suffix).filter((each) => existsSync(each));
-  const modes = new Map([[dirname(path), R_OK | W_OK | X_OK]]);
-  for (const file of files) modes.set(file, R_OK | W_OK);
-  for (const [each, mode] of modes) {
+  const folder = dirname(path);
+  const files = Object.values(SUFFIXES).map((suffix) => path + suffix);
+  for (const each of [folder, ...files.filter((file) => existsSync(file))]) {
     try {
-      accessSync(each, mode);
+      accessSync(each, each === folder ? R_OK | W_OK | X_OK : R_OK | W_OK);
     } catch (error) {
       const { code = "" } = error as NodeJS.ErrnoException;
       return `${each}: ${ACCESS_CAUSES[code] ?? code}`;
@@ -72,5 +72,5 @@ function diskCause(path: string, code: string, message: string): string {
 
 /** The path itself or the nearest folder above it that exists. */
 function nearest(path: string): string {
-  for (let each = path; ; each = dirname(each)) if (existsSync(each) || each === dirname(each)) return each;
+  return existsSync(path) || path === dirname(path) ? path : nearest(dirname(path));
 }

@@ -2,11 +2,9 @@ import type { Database, Statement } from "bun:sqlite";
 import { closeSync, existsSync, lstatSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { pragma } from "./connection.ts";
-import { RESTORE_COMMAND } from "./failures.ts";
-import { rewriteWal, setWalAside } from "./salvage.ts";
-
-/** What a file of an open database is for: the data, the WAL, the index of the WAL, or the lock of a server. */
-type FileRole = "database" | "WAL" | "shared-memory" | "lock";
+import { asidePath, type FileRole, renameDurably, SUFFIXES } from "./database-files.ts";
+import { RESTORE_REMEDY } from "./failures.ts";
+import { recreateWal } from "./wal.ts";
 
 /** A file of an open database. */
 export interface OpenFile {
@@ -19,45 +17,37 @@ export interface OpenFile {
 }
 
 /** A file of an open database was moved, deleted, replaced or truncated: the database must not be used any more. */
-export class FileLoss extends Error {
-  readonly event: string;
-  readonly remedy: string;
+export class FileLoss extends Error {}
 
-  constructor(event: string, remedy: string) {
-    super(`${event}: ${remedy}`);
-    this.event = event;
-    this.remedy = remedy;
-  }
-}
-
-const IN_WAL: ReadonlySet<FileRole> = new Set(["shared-memory", "WAL"]);
 const WAL_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
+const WAL_ROLES: readonly FileRole[] = ["shared-memory", "WAL"];
 
 /** What to do about a file that is missing, replaced or truncated. */
 const REMEDIES: Record<FileRole, string> = {
-  database: `move the original back, with its WAL beside it, or restore a backup: ${RESTORE_COMMAND}`,
-  WAL: `writes since the last checkpoint may be lost: move the original back, or restore a backup (${RESTORE_COMMAND}), or run "plantstore check" and start again with what is left`,
+  database: `move the original back, with its WAL beside it, or ${RESTORE_REMEDY}`,
+  WAL: `writes since the last checkpoint may be lost: move the original back, or ${RESTORE_REMEDY}, or run "plantstore check" and start again with what is left`,
   "shared-memory": "start again: SQLite rebuilds it from the WAL",
   lock: "leave this file in place, make sure that only one server runs on the database, then start again",
 };
 
 /**
- * Identifies a file that was just opened.
+ * Identifies a file of the database at `path` that was just opened.
  * @throws FileLoss when it is missing
  */
-export function identify(role: FileRole, path: string): OpenFile {
-  const found = find(role, path);
-  if (found === undefined) throw lossOf({ role, path }, "was moved or deleted", REMEDIES[role]);
+export function identify(path: string, role: FileRole): OpenFile {
+  const file = { role, path: path + SUFFIXES[role] };
+  const found = find(file);
+  if (found === undefined) throw lossOf(file, "was moved or deleted", REMEDIES[role]);
   return found;
 }
 
 /** Identifies a database file, its WAL and its shared-memory file, which exist once a connection in WAL mode has read. */
 export const identifyDatabase = (path: string): OpenFile[] => [
-  identify("database", path),
+  identify(path, "database"),
   // Before the WAL, whose frames are counted in shared memory: reading it after a truncation is a SIGBUS.
-  identify("shared-memory", `${path}-shm`),
-  identify("WAL", `${path}-wal`),
+  identify(path, "shared-memory"),
+  identify(path, "WAL"),
 ];
 
 /**
@@ -72,7 +62,6 @@ export class OpenFiles {
   readonly #pageBytes: number;
   /** Keeps a deleted WAL readable. */
   readonly #walDescriptor: number;
-  readonly #wal: OpenFile;
   #files: readonly OpenFile[];
   #walFrames = 0;
 
@@ -85,8 +74,7 @@ export class OpenFiles {
     this.#walState = db.prepare("PRAGMA wal_checkpoint(NOOP)");
     this.#pageBytes = Number(pragma(db, "PRAGMA page_size"));
     this.#files = files;
-    this.#wal = files.find(({ role }) => role === "WAL") as OpenFile;
-    this.#walDescriptor = openSync(this.#wal.path, "r");
+    this.#walDescriptor = openSync(this.#file("WAL").path, "r");
     this.check();
   }
 
@@ -97,12 +85,12 @@ export class OpenFiles {
 
   /** @throws FileLoss with the file, what happened to it and the remedy, when one is missing, replaced or truncated */
   check(): void {
-    this.#checkFiles(() => true);
+    this.#files = this.#files.map((file) => this.#check(file));
   }
 
   /** Checks only the WAL and its index. @throws FileLoss */
   checkWal(): void {
-    this.#checkFiles(({ role }) => IN_WAL.has(role));
+    for (const role of WAL_ROLES) this.#check(this.#file(role));
   }
 
   /** Closes the descriptor of the WAL. */
@@ -110,49 +98,27 @@ export class OpenFiles {
     closeSync(this.#walDescriptor);
   }
 
-  #checkFiles(isDue: (file: OpenFile) => boolean): void {
-    try {
-      this.#files = this.#files.map((file) => (isDue(file) ? this.#check(file) : file));
-    } catch (error) {
-      // Whichever file was lost first: a deleted WAL is readable as long as this process runs only.
-      if (error instanceof FileLoss && this.#isWalDeleted() && rewriteWal(this.#wal.path, this.#walDescriptor)) {
-        const remedy = error.remedy === REMEDIES.WAL ? "start again" : error.remedy;
-        throw new FileLoss(error.event, `the content of the deleted WAL was written back: ${remedy}`);
-      }
-      throw error;
-    }
-  }
-
-  /** Whether the path of the WAL is free, and does not belong to another database that replaced this one. */
-  #isWalDeleted(): boolean {
-    const { path, id } = this.#files.find(({ role }) => role === "database") as OpenFile;
-    const database = find("database", path);
-    return find("WAL", this.#wal.path) === undefined && (database === undefined || database.id === id);
+  #file(role: FileRole): OpenFile {
+    return this.#files.find((file) => file.role === role) as OpenFile;
   }
 
   #check(file: OpenFile): OpenFile {
-    const { role, path } = file;
-    const remedy = REMEDIES[role];
-    const leastBytes = role === "WAL" ? this.#leastWalBytes() : file.bytes;
-    const found = find(role, path);
-    if (found === undefined) throw lossOf(file, "was moved or deleted", remedy);
-    if (found.id !== file.id) {
-      const aside = role === "database" ? this.#setWalAside() : undefined;
-      const kept = aside === undefined ? "" : `; to use the new file, start again: the original's WAL is now ${aside}`;
-      throw lossOf(file, "was replaced by another file", remedy + kept);
-    }
+    const leastBytes = file.role === "WAL" ? this.#leastWalBytes() : file.bytes;
+    const found = find(file);
+    if (found === undefined) throw this.#loss(file, "was moved or deleted");
+    if (found.id !== file.id) throw this.#loss(file, "was replaced by another file");
     if (found.bytes < leastBytes && this.#isTruncated(found)) {
-      throw lossOf(file, `was truncated to ${found.bytes} bytes`, remedy);
+      throw this.#loss(file, `was truncated to ${found.bytes} bytes`);
     }
     return found;
   }
 
   /** Whether a file is smaller than expected because of something else than SQLite in another process. */
-  #isTruncated({ role, path, bytes }: OpenFile): boolean {
+  #isTruncated(file: OpenFile): boolean {
     // It may have restarted and truncated the WAL after the frames were counted: now there are fewer.
-    if (role === "WAL") return this.#leastWalBytes() > identify(role, path).bytes;
+    if (file.role === "WAL") return this.#leastWalBytes() > (find(file)?.bytes ?? 0);
     // A VACUUM makes the database smaller, and the number of its pages too.
-    return role !== "database" || bytes < Number(pragma(this.#db, "PRAGMA page_count")) * this.#pageBytes;
+    return file.role !== "database" || file.bytes < Number(pragma(this.#db, "PRAGMA page_count")) * this.#pageBytes;
   }
 
   /** The size that the frames of the WAL need (https://sqlite.org/fileformat.html, 4.1). */
@@ -162,29 +128,47 @@ export class OpenFiles {
     return frames === 0n ? 0 : WAL_HEADER_BYTES + this.#walFrames * (FRAME_HEADER_BYTES + this.#pageBytes);
   }
 
-  #setWalAside(): string | undefined {
-    const { path, id } = this.#wal;
-    return find("WAL", path)?.id === id ? setWalAside(path) : undefined;
+  /** Describes the loss of a file. Before that, saves the WAL, if possible, when the loss concerns it too. */
+  #loss(file: OpenFile, event: string): FileLoss {
+    const remedy = REMEDIES[file.role];
+    const [database, wal] = [this.#file("database"), this.#file("WAL")];
+    try {
+      const isReplaced = ![undefined, database.id].includes(find(database)?.id);
+      const walId = find(wal)?.id;
+      if (isReplaced && walId === wal.id) {
+        // The next start would apply it to the new file and corrupt that.
+        const aside = asidePath(wal.path);
+        renameDurably(wal.path, aside);
+        return lossOf(file, event, `${remedy}; to use the new file, start again: the original's WAL is now ${aside}`);
+      }
+      if (!isReplaced && walId === undefined) {
+        recreateWal(wal.path, this.#walDescriptor);
+        const next = file.role === "WAL" ? "start again" : remedy;
+        return lossOf(file, event, `the content of the deleted WAL was written back: ${next}`);
+      }
+    } catch {
+      // Another program holds the path of the WAL, or its folder is gone.
+    }
+    return lossOf(file, event, remedy);
   }
 }
 
-function find(role: FileRole, path: string): OpenFile | undefined {
+/** @throws FileLoss when the path cannot be read */
+function find({ role, path }: Pick<OpenFile, "role" | "path">): OpenFile | undefined {
   try {
     // Not following links: the WAL of a file that is reached through a new link would have another name.
     const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
     return stats && { role, path, id: `${stats.dev}:${stats.ino}`, bytes: Number(stats.size) };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOTDIR") return undefined;
-    throw new FileLoss(`the ${role} file ${path} cannot be checked any more`, (error as Error).message);
+    throw new FileLoss(`the ${role} file ${path} cannot be checked any more: ${(error as Error).message}`);
   }
 }
 
 function lossOf({ role, path }: Pick<OpenFile, "role" | "path">, event: string, remedy: string): FileLoss {
   const folder = dirname(path);
-  return existsSync(folder)
-    ? new FileLoss(`the ${role} file ${path} ${event} while it was in use`, remedy)
-    : new FileLoss(
-        `the folder ${folder} of the database was moved or deleted while it was in use`,
-        `move it back, or restore a backup: ${RESTORE_COMMAND}`,
-      );
+  const [subject, whatToDo] = existsSync(folder)
+    ? [`${role} file ${path} ${event}`, remedy]
+    : [`folder ${folder} of the database was moved or deleted`, `move it back, or ${RESTORE_REMEDY}`];
+  return new FileLoss(`the ${subject} while it was in use: ${whatToDo}`);
 }

@@ -1,60 +1,55 @@
 /**
- * The thread that reads a whole database, to copy or to check it. Both are single statements that take seconds with millions
- * of plants; meanwhile the main thread handles stop signals and watches the size of the WAL.
+ * The thread that reads a whole database, to copy or to check it. Both are statements that take seconds with millions of
+ * plants; meanwhile the main thread handles stop signals and watches the size of the WAL.
  */
 import type { Database } from "bun:sqlite";
 import { connect } from "./connection.ts";
 import { codeOf, isDamage } from "./failures.ts";
-import { type Contents, countContents, findRowProblems, findStructureProblems, requireOurs } from "./inspection.ts";
+import { type Contents, countContents, findRowProblems, findStructureProblems } from "./inspection.ts";
+import { knownVersion } from "./migrations.ts";
 
-/** To the thread, once: copy a database to a new file and check the copy, or check a database. */
-export type Task = { readonly copy: string; readonly to: string } | { readonly check: string };
-/** From the thread, once: the contents of a sound database, the problems of another, or why the task failed. */
-export type Report =
-  | { readonly contents: Contents }
-  | { readonly faults: readonly string[] }
-  | { readonly failure: string };
+/** To the thread, once: check the database at `path`, or copy it to the new file `copyTo` and check the structure of that. */
+export interface Task {
+  readonly path: string;
+  readonly copyTo?: string;
+}
+/** From the thread, once: the contents of a valid database, the problems of another, or why the task failed. */
+export type Report = Inspection | { readonly error: string };
+/** The contents of a valid database, or the problems of another. */
+export type Inspection = Contents | { readonly problems: readonly string[] };
 
 declare const self: Worker;
 
-self.onmessage = ({ data }: MessageEvent<Task>) => self.postMessage(report(data));
+self.onmessage = ({ data }: MessageEvent<Task>) => self.postMessage(perform(data));
 
-function report(task: Task): Report {
+function perform({ path, copyTo }: Task): Report {
   try {
-    return "copy" in task ? copy(task.copy, task.to) : withDatabase(task.check, inspectThoroughly);
+    if (copyTo === undefined) return withDatabase(path, (db) => inspect(db, findStructureProblems, findRowProblems));
+    withDatabase(path, (db) => db.prepare("VACUUM INTO ?").run(copyTo));
+    return withDatabase(copyTo, (db) => inspect(db, findStructureProblems));
   } catch (error) {
     const { message, cause } = error as Error;
     return isDamage(codeOf(error))
-      ? { faults: [cause instanceof Error ? cause.message : message] }
-      : { failure: message };
+      ? { problems: [cause instanceof Error ? cause.message : message] }
+      : { error: message };
   }
-}
-
-function copy(source: string, target: string): Report {
-  withDatabase(source, (db) => {
-    requireOurs(db);
-    db.prepare("VACUUM INTO ?").run(target);
-  });
-  return withDatabase(target, inspect);
-}
-
-function inspect(db: Database): Report {
-  requireOurs(db);
-  const faults = findStructureProblems(db);
-  return faults.length > 0 ? { faults } : { contents: countContents(db) };
-}
-
-function inspectThoroughly(db: Database): Report {
-  const report = inspect(db);
-  const faults = "contents" in report ? findRowProblems(db) : [];
-  return faults.length > 0 ? { faults } : report;
 }
 
 function withDatabase<Result>(path: string, use: (db: Database) => Result): Result {
   const db = connect(path, { create: false });
   try {
+    if (knownVersion(db) === 0) throw new Error(`${path} is an empty file`);
     return use(db);
   } finally {
     db.close(true);
   }
+}
+
+/** Runs checks until one finds problems. */
+function inspect(db: Database, ...checks: ((db: Database) => string[])[]): Inspection {
+  for (const check of checks) {
+    const problems = check(db);
+    if (problems.length > 0) return { problems };
+  }
+  return countContents(db);
 }

@@ -1,25 +1,15 @@
 import type { Database } from "bun:sqlite";
-import {
-  chmodSync,
-  chownSync,
-  existsSync,
-  linkSync,
-  mkdirSync,
-  realpathSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { type Copied, type CopyOptions, withCopy } from "./backup.ts";
+import { type Copied, copyDatabase, type ReadOptions } from "./backup.ts";
 import { connect, pragma } from "./connection.ts";
+import { asidePath, isEmpty, refuseHardLinks, renameDurably, SUFFIXES } from "./database-files.ts";
 import { codeOf, isDamage } from "./failures.ts";
-import { beginsAsDatabase, realPath, timestamp } from "./files.ts";
-import { ASIDE_SUFFIX, refuseHardLinks, removeSecondNames } from "./hard-links.ts";
+import { realPath } from "./files.ts";
 import { lockForServer } from "./lock.ts";
 
-/** Suffixes of the files beside a database that SQLite would apply to any database of that name. */
-const COMPANIONS = ["-wal", "-journal"];
+/** Suffixes of the files that SQLite would apply to any database of that name. */
+const LOG_SUFFIXES = [SUFFIXES.WAL, "-journal"];
 
 /** The result of a restore; `aside` is the new path of the database that was replaced. */
 export interface Restored extends Copied {
@@ -34,40 +24,42 @@ export interface Restored extends Copied {
 export async function restore(
   source: string,
   path: string,
-  { isForced, ...options }: CopyOptions & { readonly isForced: boolean },
+  { isForced, ...options }: ReadOptions & { readonly isForced: boolean },
 ): Promise<Restored> {
-  if (!existsSync(source)) throw new Error(`there is no backup ${source}`);
+  if (!existsSync(source)) throw new Error(`${source} does not exist`);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const file = realPath(path);
   if (realpathSync(source) === file) throw new Error(`${source} is the database itself: name a backup of it`);
   const lock = lockForServer(file);
   try {
-    removeSecondNames(file);
     refuseHardLinks(file);
-    const isThere = ["", ...COMPANIONS].some((suffix) => existsSync(file + suffix));
-    if (isThere && !isForced) throw new Error(`${file} is there already: --force puts it aside first`);
-    const aside = isThere ? `${file}${ASIDE_SUFFIX}${timestamp(new Date())}` : undefined;
+    const exists = ["", ...LOG_SUFFIXES].some((suffix) => existsSync(file + suffix));
+    if (exists && !isForced) throw new Error(`${file} already exists: --force renames it and keeps it`);
+    const aside = exists ? asidePath(file) : undefined;
     const place = (copy: string) => (aside === undefined ? renameSync(copy, file) : replace(file, copy, aside));
-    const copied = await withCopy({ source, target: file, remedy: "use another backup", place }, options);
+    const copied = await copyDatabase(source, file, { ...options, remedy: "use another backup", place });
     return { ...copied, aside };
   } finally {
     lock.release();
   }
 }
 
-/** Links the old file to a second name, then renames the new file over the first: the path always leads to a database. */
+/**
+ * Renames the old database, then the new one. Between the two there is no database, and the replaced one keeps every process
+ * from creating it: see `refuseMissingDatabase`.
+ */
 function replace(file: string, copy: string, aside: string): void {
   const old = openExclusively(file);
   try {
     if (existsSync(file)) {
       copyOwnership(file, copy);
-      linkSync(file, aside);
+      renameDurably(file, aside);
     }
-    for (const suffix of COMPANIONS) {
+    for (const suffix of LOG_SUFFIXES) {
       if (old !== undefined) rmSync(file + suffix, { force: true });
       else if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix);
     }
-    rmSync(`${file}-shm`, { force: true });
+    rmSync(file + SUFFIXES["shared-memory"], { force: true });
     renameSync(copy, file);
   } finally {
     old?.close(true);
@@ -80,20 +72,19 @@ function replace(file: string, copy: string, aside: string): void {
  * @throws Error when that fails, for example because another process has the database open
  */
 function openExclusively(file: string): Database | undefined {
-  // SQLite discards the WAL of a file that it treats as empty.
-  if (!existsSync(file) || !beginsAsDatabase(file)) return undefined;
+  if (isEmpty(file)) return undefined;
   let db: Database | undefined;
   try {
     db = connect(file, { create: false });
     db.run("PRAGMA locking_mode = EXCLUSIVE");
-    if (pragma(db, "PRAGMA journal_mode = DELETE") !== "delete") throw new Error("its log cannot be written back");
+    if (pragma(db, "PRAGMA journal_mode = DELETE") !== "delete") throw new Error("cannot checkpoint its WAL");
     db.run("BEGIN EXCLUSIVE");
     return db;
   } catch (error) {
     db?.close(true);
     if (isDamage(codeOf(error))) return undefined;
     const reason = `${(error as Error).message}; if another process uses it, wait until that is done`;
-    throw new Error(`${file} cannot be put aside: ${reason}`, { cause: error });
+    throw new Error(`cannot replace ${file}: ${reason}`, { cause: error });
   }
 }
 

@@ -7,15 +7,15 @@ import type { Token } from "../../domain/token.ts";
 import { type PlantRow, type StoredPlantRow, type TokenRow, toPlant, toStoredPlant, toToken } from "../rows.ts";
 import type { Commit, InsertOutcome, PlantKey, PlantRange, Storage, StorageState, StoredPlant } from "../storage.ts";
 import { connect, makeDurable, pragma } from "./connection.ts";
-import { codeOf, DAMAGE_REMEDY, isDamage, toAppError } from "./failures.ts";
+import { refuseMissingDatabase, walBytes } from "./database-files.ts";
+import { codeOf, isDamage, RESTORE_REMEDY, toAppError } from "./failures.ts";
 import { bytesOf, realPath, syncFolders } from "./files.ts";
-import { removeSecondNames } from "./hard-links.ts";
 import { lockForServer, type ServerLock } from "./lock.ts";
 import { migrate } from "./migrations.ts";
 import { openFailure } from "./open-failure.ts";
 import { identifyDatabase } from "./open-files.ts";
-import { refuseWalWithoutDatabase, rewriteLeftWal, walBytes } from "./recovery.ts";
 import { Revisions } from "./revisions.ts";
+import { rewriteWal } from "./wal.ts";
 import { Writer } from "./writer.ts";
 
 /** `forServer` takes the server lock; `mustExist` fails instead of creating a missing file. */
@@ -35,27 +35,26 @@ export async function openSqlite(path: string, options: SqliteOptions): Promise<
   } catch (error) {
     const failure = openFailure(path, error);
     if (!isDamage(codeOf(failure))) throw failure;
-    throw new Error(`${failure.message}; ${DAMAGE_REMEDY}`, { cause: error });
+    throw new Error(`${failure.message}; ${RESTORE_REMEDY}`, { cause: error });
   }
 }
 
 async function open(path: string, { forServer, mustExist, onCommit }: SqliteOptions): Promise<Storage> {
   if (mustExist && statSync(path, { throwIfNoEntry: false }) === undefined)
-    throw new Error(`there is no database ${path}: name one that is there`);
+    throw new Error(`the database ${path} does not exist`);
   const firstMade = mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const file = realPath(path);
   const lock = forServer ? lockForServer(file) : undefined;
   let db: Database | undefined;
   try {
-    if (forServer) removeSecondNames(file);
-    refuseWalWithoutDatabase(file);
+    refuseMissingDatabase(file);
     const isWalLeft = walBytes(file) > 0;
     db = connect(file);
     // SQLite opens a file without write permission read-only and does not report that.
     accessSync(file, constants.R_OK | constants.W_OK);
     migrate(db);
     makeDurable(db);
-    if (forServer && isWalLeft) rewriteLeftWal(db);
+    if (forServer && isWalLeft) rewriteWal(db);
     // The first read in WAL mode creates the WAL and the shared-memory file.
     pragma(db, "SELECT count(*) FROM sqlite_schema");
     syncFolders(file, firstMade);

@@ -102,12 +102,12 @@ describe("backup, restore and check", () => {
   const missing = async () => newPath();
 
   const unusable: [file: string, create: () => Promise<string>, reason: RegExp][] = [
-    ["a missing file", missing, /there is no/],
-    ["a text file", text, /no sound database \(file is not a database\)/],
+    ["a missing file", missing, /does not exist/],
+    ["a text file", text, /is damaged \(file is not a database\)/],
     ["a database of another program", foreign, /another program/],
     ["a database of a newer version", newer, /newer Plant Store.*upgrade/],
     ["an empty file", empty, /is an empty file/],
-    ["a damaged database", damaged, /no sound database \(database disk image is malformed\)/],
+    ["a damaged database", damaged, /is damaged \(database disk image is malformed\)/],
   ];
   for (const [file, create, reason] of unusable) {
     it(`exit with 1 and a one-line error for ${file}, and create no files`, async () => {
@@ -151,11 +151,11 @@ describe("plantstore backup", () => {
     writeFileSync(target, "previous content");
     const { exitCode, stdout, stderr } = await runOn(path, "backup", target);
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-    expect(stderr).toBe(`plantstore: ${target} is there already: name a new file\n`);
+    expect(stderr).toBe(`plantstore: ${target} already exists: name a new file\n`);
     expect(readFileSync(target, "utf8")).toBe("previous content");
     const missingFolder = await runOn(path, "backup", join(folder.path, "missing", "backup.db"));
     expect(missingFolder).toMatchObject({ exitCode: 1, stdout: "" });
-    expect(missingFolder.stderr).toMatch(/^plantstore: there is no folder .*\n$/);
+    expect(missingFolder.stderr).toMatch(/^plantstore: the folder .* does not exist\n$/);
   });
 
   it("creates a valid backup that only its owner can read, and prints its contents", async () => {
@@ -203,7 +203,7 @@ describe("plantstore backup", () => {
     const storage = await openStorage({ engine: "sqlite", file: path }, { forServer: true });
     for (let id = 1n; id <= 20n; id++) await storage.insertPlant("ann", { id, name: "Fern" }, undefined);
     const target = newPath("backup.db");
-    await expect(backUp(path, target, { maxLogBytes: 10_000 })).rejects.toThrow("written 10000 bytes meanwhile");
+    await expect(backUp(path, target, { maxWalBytes: 10_000 })).rejects.toThrow("WAL exceeded 10000 bytes");
     expect(siblingsOf(target)).toEqual([]);
     expect(await backUp(path, target)).toMatchObject({ plants: 20, owners: 1, tokens: 0 });
     await storage.close();
@@ -219,8 +219,12 @@ describe("plantstore check", () => {
     ],
     ["an empty name", "UPDATE plants SET name = '' WHERE id = 3", /plant 3 of "ann": name/],
     ["a name with U+0000", "UPDATE plants SET name = 'a' || char(0) WHERE id = 3", /plant 3 of "ann": name .*U\+0000/],
-    ["a name in invalid UTF-8", "UPDATE plants SET name = CAST(x'61ff' AS TEXT) WHERE id = 3", /plant 3 .*no UTF-8/],
-    ["a tag in invalid UTF-8", "UPDATE plants SET tag = CAST(x'c3' AS TEXT) WHERE id = 3", /plant 3 .*no UTF-8/],
+    [
+      "a name in invalid UTF-8",
+      "UPDATE plants SET name = CAST(x'61ff' AS TEXT) WHERE id = 3",
+      /plant 3 .*is not UTF-8/,
+    ],
+    ["a tag in invalid UTF-8", "UPDATE plants SET tag = CAST(x'c3' AS TEXT) WHERE id = 3", /plant 3 .*is not UTF-8/],
     ["a tag that is too long", "UPDATE plants SET tag = printf('%.256c', 'x') WHERE id = 3", /plant 3 .*tag/],
     ["an idempotency key with a space", "UPDATE plants SET idempotency_key = 'a b' WHERE id = 3", /plant 3 .*key/],
     ["an empty owner", "UPDATE plants SET owner = '' WHERE id = 3", /plant 3 of "": the owner/],
@@ -238,7 +242,7 @@ describe("plantstore check", () => {
       expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
       const [first, last, ...others] = stderr.trimEnd().split("\n");
       expect(first).toMatch(line);
-      expect(last).toMatch(/^plantstore: .* failed the check; .*"plantstore restore FILE --force"$/);
+      expect(last).toMatch(/^plantstore: .* failed the check: .*"plantstore restore FILE --force"$/);
       expect(others).toEqual([]);
     });
   }
@@ -272,7 +276,7 @@ describe("plantstore restore", () => {
     const [backup, path] = [await createDatabase(3), await createDatabase(5)];
     const { exitCode, stdout, stderr } = await runOn(path, "restore", backup);
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-    expect(stderr).toBe(`plantstore: ${path} is there already: --force puts it aside first\n`);
+    expect(stderr).toBe(`plantstore: ${path} already exists: --force renames it and keeps it\n`);
     expect((await runOn(path, "restore", path, "--force")).stderr).toMatch(
       /^plantstore: .* is the database itself.*\n$/,
     );
@@ -292,7 +296,7 @@ describe("plantstore restore", () => {
     const other = await openStorage({ engine: "sqlite", file: path }, { forServer: false });
     const { exitCode, stderr } = await runOn(path, "restore", backup, "--force");
     expect(exitCode).toBe(1);
-    expect(stderr).toMatch(/^plantstore: .* cannot be put aside: .*another process uses it.*\n$/);
+    expect(stderr).toMatch(/^plantstore: cannot replace .*: .*another process uses it.*\n$/);
     await other.insertPlant("ann", { id: 6n, name: "Fern" }, undefined);
     await other.close();
     expect(await idsIn(path)).toEqual([1, 2, 3, 4, 5, 6]);
@@ -355,7 +359,7 @@ describe("plantstore restore", () => {
     for (let id = 1n; id <= 9n; id++) await storage.insertPlant("ann", { id, name: "Fern" }, undefined);
     copyFileSync(`${donor}-wal`, `${path}-wal`);
     await storage.close();
-    expect((await runOn(path, "restore", backup)).stderr).toMatch(/^plantstore: .* is there already: --force.*\n$/);
+    expect((await runOn(path, "restore", backup)).stderr).toMatch(/^plantstore: .* already exists: --force.*\n$/);
     expect((await runOn(path, "restore", backup, "--force")).exitCode).toBe(0);
     expect(await idsIn(path)).toEqual([1, 2, 3]);
   });

@@ -1,5 +1,14 @@
 import { afterAll, describe, expect, it, setDefaultTimeout } from "bun:test";
-import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { openStorage } from "../../../src/storage/open.ts";
 import { openFailure } from "../../../src/storage/sqlite/open-failure.ts";
@@ -118,25 +127,28 @@ describe("a database file with two hard links", () => {
     expect(existsSync(fresh)).toBe(false);
     expect(readFileSync(path).equals(bytes)).toBe(true);
   });
+});
 
-  for (const [who, args] of [
-    ["a server", []],
-    ["another restore", ["--force"]],
-  ] as const) {
-    it(`that an interrupted restore left is repaired by ${who}, and explained by other commands`, async () => {
-      const [path, backup] = [await makeDatabase(), await makeDatabase()];
-      const left = `${path}.replaced-20261122T000000Z`;
-      const database = ["--database", `sqlite:${path}`];
-      linkSync(path, left);
-      const refused = await run(["token", "list", ...database]);
-      expect(refused.exitCode).toBe(1);
-      expect(refused.stderr).toContain(`${left} was left by an interrupted restore: delete it, or start the server`);
-      if (args.length === 0) await (await startProgram(database)).stop();
-      else expect(await run(["restore", backup, ...args, ...database])).toMatchObject({ exitCode: 0, stderr: "" });
-      expect(existsSync(left)).toBe(false);
-      expect(await run(["check", ...database])).toMatchObject({ exitCode: 0, stderr: "" });
-    });
-  }
+describe("a restore that was interrupted between its two renames", () => {
+  it("keeps every command from creating an empty database, and can be repeated", async () => {
+    const [path, backup] = [await makeDatabase(), await makeDatabase()];
+    const database = ["--database", `sqlite:${path}`];
+    const aside = `${path}.replaced-20261122T000000Z`;
+    const bytes = readFileSync(path);
+    renameSync(path, aside);
+    for (const command of [
+      ["serve", "--port", "0", "--admin-port", "off"],
+      ["token", "create", "--owner", "ann"],
+    ]) {
+      const { exitCode, stdout, stderr } = await run([...command, ...database]);
+      expect({ command, exitCode, stdout }).toEqual({ command, exitCode: 1, stdout: "" });
+      expect(stderr).toContain(`the database ${path} is missing, but ${aside} shows that it was in use: move it back`);
+    }
+    expect(existsSync(path)).toBe(false);
+    expect(await run(["restore", backup, ...database])).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(await run(["check", ...database])).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(readFileSync(aside).equals(bytes)).toBe(true);
+  });
 
   it("leaves databases that an earlier restore replaced alone", async () => {
     const [path, backup] = [await makeDatabase(), await makeDatabase()];

@@ -1,0 +1,56 @@
+import { readdirSync, renameSync, statSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { RESTORE_REMEDY } from "./failures.ts";
+import { bytesOf, sync, timestamp } from "./files.ts";
+
+/** The files of an open database, as suffixes of its path. The lock is this program's, the others are SQLite's. */
+export const SUFFIXES = { database: "", "shared-memory": "-shm", WAL: "-wal", lock: ".server-lock" } as const;
+
+/** The role of a file of an open database. */
+export type FileRole = keyof typeof SUFFIXES;
+
+const ASIDE_SUFFIX = ".replaced-";
+const MIN_PAGE_BYTES = 512;
+
+/** Whether SQLite treats a database file as empty, and so discards its WAL: it is missing or shorter than a page. */
+export const isEmpty = (path: string): boolean => bytesOf(path) < MIN_PAGE_BYTES;
+
+/** The size of the WAL of a database file. It is 0 when no process has the database open and none was killed. */
+export const walBytes = (path: string): number => bytesOf(path + SUFFIXES.WAL);
+
+/** Returns the name under which a replaced file is kept. */
+export const asidePath = (path: string): string => `${path}${ASIDE_SUFFIX}${timestamp(new Date())}`;
+
+/** Renames a file durably. */
+export function renameDurably(from: string, to: string): void {
+  renameSync(from, to);
+  sync(dirname(to));
+}
+
+/**
+ * Refuses a database file with several names. SQLite derives the names of the WAL and of the lock from the name that it
+ * opens, so each name has its own and two servers corrupt the file (https://sqlite.org/howtocorrupt.html, 2.5).
+ * @throws Error with the number of names and the remedy
+ */
+export function refuseHardLinks(path: string): void {
+  const links = statSync(path, { throwIfNoEntry: false })?.nlink ?? 1;
+  if (links <= 1) return;
+  const remedy = `find the others with "find / -samefile ${path}" and delete them, or use a copy`;
+  throw new Error(`the database ${path} has ${links} hard links, and each would have its own WAL and lock: ${remedy}`);
+}
+
+/**
+ * Refuses to create a database where another file shows that there was one: a WAL, which SQLite would discard, or its index,
+ * after the files of a server were deleted; a replaced database, after a restore was interrupted between its two renames.
+ * @throws Error with that file and the remedy
+ */
+export function refuseMissingDatabase(path: string): void {
+  if (!isEmpty(path)) return;
+  const folder = dirname(path);
+  const aside = readdirSync(folder).filter((name) => name.startsWith(basename(path) + ASIDE_SUFFIX));
+  const traces = [path + SUFFIXES.WAL, path + SUFFIXES["shared-memory"], ...aside.map((name) => join(folder, name))];
+  const trace = traces.find((file) => bytesOf(file) > 0);
+  if (trace === undefined) return;
+  const remedy = `move it back, or ${RESTORE_REMEDY}, or move ${trace} away to start with an empty database`;
+  throw new Error(`the database ${path} is missing, but ${trace} shows that it was in use: ${remedy}`);
+}
