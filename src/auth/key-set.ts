@@ -1,6 +1,6 @@
 import { createLocalJWKSet, errors, type JWK, type JWTVerifyGetKey } from "jose";
 import { AppError } from "../domain/error.ts";
-import { ConcurrencyLimit } from "./concurrency-limit.ts";
+import { limitConcurrency } from "./limit-concurrency.ts";
 
 /** Accepted signature algorithms. All are asymmetric: a secret that verifies tokens could also sign them. */
 export const ALGORITHMS = [
@@ -32,7 +32,7 @@ export class KeySet {
   #fetchedAtMs = Number.NEGATIVE_INFINITY;
   #startedAtMs = Number.NEGATIVE_INFINITY;
   #fetching: Promise<void> | undefined;
-  readonly #waiting = new ConcurrencyLimit(
+  readonly #limitWaiting = limitConcurrency(
     MAX_WAITING,
     "too many requests are waiting for the identity provider's keys: try again",
   );
@@ -64,7 +64,7 @@ export class KeySet {
     }
     this.#refresh();
     const fetching = this.#fetching;
-    if (fetching !== undefined) await this.#waiting.run(() => fetching);
+    if (fetching !== undefined) await this.#limitWaiting(() => fetching);
     if (this.#failure !== undefined) throw this.#failure;
     return await this.#cached(header, token);
   };

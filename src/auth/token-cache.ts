@@ -1,13 +1,8 @@
-interface CacheEntry<Value> {
-  readonly value: Value;
-  readonly readAtMs: number;
-}
-
-/** Caches values by token. The tokens have a maximum total size; the cache is cleared when it is exceeded. */
+/** Caches values by token for `maxAgeMs`. The cache is cleared when its tokens exceed `maxCharacters` in total. */
 export class TokenCache<Value> {
   readonly #maxAgeMs: number;
   readonly #maxCharacters: number;
-  readonly #entries = new Map<string, CacheEntry<Value>>();
+  readonly #entries = new Map<string, { readonly value: Value; readonly readAtMs: number }>();
   #characters = 0;
 
   constructor(maxAgeMs: number, maxCharacters: number) {
@@ -28,16 +23,11 @@ export class TokenCache<Value> {
 
   /** `readAtMs` is the time of `performance.now()` at which the value was current. */
   set(token: string, value: Value, readAtMs: number): void {
-    this.delete(token);
-    if (this.#characters + token.length > this.#maxCharacters) {
+    if (!this.#entries.has(token)) this.#characters += token.length;
+    if (this.#characters > this.#maxCharacters) {
       this.#entries.clear();
-      this.#characters = 0;
+      this.#characters = token.length;
     }
     this.#entries.set(token, { value, readAtMs });
-    this.#characters += token.length;
-  }
-
-  delete(token: string): void {
-    if (this.#entries.delete(token)) this.#characters -= token.length;
   }
 }

@@ -10,7 +10,7 @@ import {
 } from "../domain/token.ts";
 import type { Storage } from "../storage/storage.ts";
 import { nonDecreasing } from "./clock.ts";
-import { ConcurrencyLimit } from "./concurrency-limit.ts";
+import { limitConcurrency } from "./limit-concurrency.ts";
 import { TokenCache } from "./token-cache.ts";
 
 /** Maximum age of a cached token. A revocation by another process takes effect within this time. */
@@ -35,7 +35,7 @@ export class Tokens {
   readonly #known = new TokenCache<Token>(MAX_AGE_MS, MAX_CHARACTERS);
   readonly #unknown = new TokenCache<true>(MAX_AGE_MS, MAX_CHARACTERS);
   /** Keeps a flood of unknown secrets from delaying lookups of tokens in use. */
-  readonly #unknownLookups = new ConcurrencyLimit(MAX_UNKNOWN_LOOKUPS, "too many token lookups are pending: try again");
+  readonly #limitUnknown = limitConcurrency(MAX_UNKNOWN_LOOKUPS, "too many token lookups are pending: try again");
   /** Times of last use that are not stored yet, by digest. */
   #lastUses = new Map<string, number>();
   readonly #readClock: () => number;
@@ -58,7 +58,7 @@ export class Tokens {
     if (token !== undefined) return this.#useIfValid(token);
     if (this.#unknown.get(secret) || !isWellFormedSecret(secret)) return undefined;
     if (this.#known.has(secret)) return this.#lookUp(secret);
-    return this.#unknownLookups.run(() => this.#lookUp(secret));
+    return this.#limitUnknown(() => this.#lookUp(secret));
   }
 
   /** Creates a token and returns its secret. Only the digest is stored. */
@@ -97,13 +97,9 @@ export class Tokens {
   async #lookUp(secret: string): Promise<Token | undefined> {
     const readAtMs = performance.now();
     const token = await this.#storage.selectToken(digestSecret(secret));
-    if (token === undefined) {
-      this.#known.delete(secret);
-      this.#unknown.set(secret, true, readAtMs);
-      return undefined;
-    }
-    this.#known.set(secret, token, readAtMs);
-    return this.#useIfValid(token);
+    if (token === undefined) this.#unknown.set(secret, true, readAtMs);
+    else this.#known.set(secret, token, readAtMs);
+    return token && this.#useIfValid(token);
   }
 
   /** Returns the token and records its use, or returns `undefined` if it is expired or revoked. */
