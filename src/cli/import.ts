@@ -20,7 +20,7 @@ export const importCommand = () =>
   command("import", ["url", "token"])
     .summary("create plants from a file")
     .description(
-      "Creates the plants of a file through the API. Imports the valid rows and reports each rejected row with its line and field; exits with 1 if any row was rejected. To resume an interrupted import, run it again: a plant that already exists with the same fields counts as imported.",
+      "Creates the plants of a file through the API. Imports the valid rows and reports each skipped row with its line and problem; exits with 1 if any row was skipped. To resume an interrupted import, run it again: a plant that already exists with the same fields counts as imported.",
     )
     .addHelpText("after", FORMATS_HELP)
     .argument("<file>", "file to read, or - for standard input")
@@ -33,7 +33,7 @@ async function importFile(file: string, flags: Record<string, unknown>): Promise
   const source = file === "-" ? Bun.stdin : Bun.file(file);
   if (file !== "-" && !(await source.exists())) throw new Error(`cannot read ${file}: no such file`);
   const progress = openProgress("importing", file === "-" ? undefined : source.size);
-  let [imported, rejected, bytesRead] = [0, 0, 0];
+  let [imported, skipped, bytesRead] = [0, 0, 0];
   const counting = new TransformStream<Uint8Array, Uint8Array>({
     transform(chunk, controller) {
       bytesRead += chunk.length;
@@ -43,7 +43,7 @@ async function importFile(file: string, flags: Record<string, unknown>): Promise
   const onRow = ({ line }: Row, problem: string | undefined) => {
     if (problem === undefined) imported++;
     else {
-      rejected++;
+      skipped++;
       console.error(`line ${line}: ${problem}`);
     }
     progress.update(bytesRead, imported);
@@ -60,5 +60,5 @@ async function importFile(file: string, flags: Record<string, unknown>): Promise
     progress.stop();
   }
   console.log(`${formatCount(imported, "plant")} imported`);
-  if (rejected > 0) throw new Error(`${rejected} ${rejected === 1 ? "row" : "rows"} rejected`);
+  if (skipped > 0) throw new Error(`${skipped} ${skipped === 1 ? "row" : "rows"} skipped`);
 }

@@ -339,7 +339,7 @@ describe.each(DATABASES)("on %s", (_, newDatabase) => {
       const result = await plants(token, ["import", newFile("ndjson", Buffer.from(lines.join("\n"), "latin1"))]);
       expect(result).toMatchObject({ exitCode: 1, stdout: "2 plants imported\n" });
       const reported = result.stderr.trimEnd().split("\n");
-      expect(reported.pop()).toBe(`plantstore: ${problems.length} rows rejected`);
+      expect(reported.pop()).toBe(`plantstore: ${problems.length} rows skipped`);
       expect(reported.map((line) => line.slice(0, line.indexOf(":"))).sort()).toEqual(
         problems.map((_, n) => `line ${n + 2}`).sort(),
       );
@@ -376,7 +376,7 @@ describe.each(DATABASES)("on %s", (_, newDatabase) => {
       const { exitCode, stdout, stderr } = await plants(token, ["import", newFile("ndjson", rows.join("\n"))]);
       expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "2 plants imported\n" });
       expect(stderr).toBe(
-        "line 2: id 2 is already in use: use another id, or delete the existing plant\nplantstore: 1 row rejected\n",
+        "line 2: id 2 is already in use: use another id, or delete the existing plant\nplantstore: 1 row skipped\n",
       );
     });
 
