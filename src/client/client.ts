@@ -1,6 +1,5 @@
-import { parseJson, stringifyJson } from "../domain/json.ts";
-import type { CreatedPlant, Plant, PlantId } from "../domain/plant.ts";
-import { PLANT_FIELDS } from "../domain/plant.ts";
+import { parseJson } from "../domain/json.ts";
+import { type CreatedPlant, PLANT_FIELDS, type Plant, type PlantId, stringifyPlants } from "../domain/plant.ts";
 import { ConnectionError, PlantStoreError } from "./errors.ts";
 import { type RetryOptions, withRetries } from "./retry.ts";
 
@@ -61,10 +60,10 @@ export class PlantStoreClient {
   }
 
   /** Creates a plant. Resolves once the plant is durable. */
-  async createPlant({ id, name, tag }: Plant, options: CreateOptions = {}): Promise<CreatedPlant> {
+  async createPlant(plant: Plant, options: CreateOptions = {}): Promise<CreatedPlant> {
     const { idempotencyKey = randomKey(), signal } = options;
     const headers = { "Content-Type": "application/json", "Idempotency-Key": idempotencyKey };
-    const request = { method: "POST", headers, body: stringifyJson({ id, name, tag }) };
+    const request = { method: "POST", headers, body: stringifyPlants([plant]) };
     const attempt = async () => JSON.parse((await this.#send("/plants", request, signal)).body) as CreatedPlant;
     return withRetries(attempt, this.#retry, signal);
   }
@@ -79,12 +78,12 @@ export class PlantStoreClient {
 
   /** Yields all plants, ordered by ascending id. Fetches each page when it is needed. */
   async *listPlants(options: ListOptions = {}): AsyncGenerator<Plant, void> {
-    let page = await this.listPage(options);
-    yield* page.plants;
-    while (page.next !== undefined) {
-      page = await this.listPage({ ...options, after: page.next });
-      yield* page.plants;
-    }
+    let { after } = options;
+    do {
+      const { plants, next } = await this.listPage({ ...options, after });
+      yield* plants;
+      after = next;
+    } while (after !== undefined);
   }
 
   /** Deletes a plant. Resolves once the deletion is durable. */

@@ -1,13 +1,13 @@
 import { AppError } from "./error.ts";
-import { idTextFault, PLANT_FIELDS, type PlantField, type PlantId, parsePlantId, tagFault } from "./plant.ts";
+import { PLANT_FIELDS, type PlantField, type PlantId, requirePlantId, validateTag } from "./plant.ts";
 
 /** The largest `limit`: int32. */
 export const LIMIT_MAX = 2_147_483_647;
 
-/** The fields in a list without the parameter `fields`. */
-export const DEFAULT_FIELDS: readonly PlantField[] = ["name", "tag"];
+/** The fields in a list without the parameter `fields`: those of the response to a create. */
+export const DEFAULT_FIELDS: readonly PlantField[] = PLANT_FIELDS.filter((field) => field !== "id");
 
-/** Which of an owner's plants are meant; a list is always in the order of the ids, ascending. */
+/** Selects plants of an owner. */
 export interface PlantFilter {
   /** Only plants with a greater id. */
   readonly after?: PlantId | undefined;
@@ -15,24 +15,27 @@ export interface PlantFilter {
   readonly tag?: string | undefined;
 }
 
-/** A list request. Without `limit` it means all the plants there are. */
+/** A list request. Without `limit`, the list contains all plants. */
 export interface ListQuery extends PlantFilter {
   readonly limit?: number | undefined;
   readonly fields?: readonly PlantField[] | undefined;
 }
 
-/** The parameters of a list request, by name, each as text. */
+/** The query parameters of a list request. */
 export const LIST_PARAMETERS = ["limit", "after", "tag", "fields"] as const;
-/** The values of {@link LIST_PARAMETERS} that were given. */
+/** The decoded query parameters of a list request, without those that are absent. */
 export type ListParameters = Partial<Record<(typeof LIST_PARAMETERS)[number], string>>;
 
-/** @throws AppError `invalid_limit`, `invalid_id`, `invalid_parameter` */
+/**
+ * Parses the query parameters of a list request.
+ * @throws AppError `invalid_limit`, `invalid_id`, `invalid_parameter`
+ */
 export function parseListQuery({ limit, after, tag, fields }: ListParameters): ListQuery {
-  const fault = tag === undefined ? undefined : tagFault(tag);
-  if (fault !== undefined) throw new AppError("invalid_parameter", fault);
+  const tagError = tag === undefined ? undefined : validateTag(tag);
+  if (tagError !== undefined) throw new AppError("invalid_parameter", tagError);
   return {
     limit: limit === undefined ? undefined : parseLimit(limit),
-    after: after === undefined ? undefined : parseAfter(after),
+    after: after === undefined ? undefined : requirePlantId(after, "after"),
     tag,
     fields: fields === undefined ? undefined : parseFields(fields),
   };
@@ -44,14 +47,8 @@ function parseLimit(text: string): number {
   throw new AppError("invalid_limit", `limit must be an integer from 1 to ${LIMIT_MAX}, in decimal digits`);
 }
 
-function parseAfter(text: string): PlantId {
-  const after = parsePlantId(text);
-  if (after !== undefined) return after;
-  throw new AppError("invalid_id", idTextFault("after"));
-}
-
 function parseFields(text: string): readonly PlantField[] {
-  const chosen = text.split(",");
-  if (chosen.every((field) => (PLANT_FIELDS as readonly string[]).includes(field))) return chosen as PlantField[];
+  const fields = text.split(",");
+  if (fields.every((field) => (PLANT_FIELDS as readonly string[]).includes(field))) return fields as PlantField[];
   throw new AppError("invalid_parameter", `fields must be a comma-separated choice of ${PLANT_FIELDS.join(", ")}`);
 }

@@ -1,4 +1,5 @@
 import { AppError } from "./error.ts";
+import { toJsonNumber } from "./json.ts";
 
 /** Chosen by the client, unique per owner: any integer from {@link ID_MIN} to {@link ID_MAX} (int64). */
 export type PlantId = bigint;
@@ -13,15 +14,10 @@ export interface Plant {
 /** The response to a create: the plant without the id, which the client chose. */
 export type CreatedPlant = Omit<Plant, "id">;
 
-/** All fields of a plant, in the order in which lists and files contain them. */
-export const PLANT_FIELDS = ["id", "name", "tag"] as const satisfies readonly (keyof Plant)[];
-/** One of {@link PLANT_FIELDS}. */
-export type PlantField = (typeof PLANT_FIELDS)[number];
+/** A field of a plant. */
+export type PlantField = keyof Plant;
 
-/** Whether two plants have the same fields. */
-export const isSamePlant = (a: Plant, b: Plant): boolean => PLANT_FIELDS.every((field) => a[field] === b[field]);
-
-/** Whom a token acts for: never empty. Opaque: equal or not, nothing else. */
+/** An owner of plants and tokens. Never empty; an opaque text that is only compared for equality. */
 export type Owner = string;
 
 /** The smallest id: -2^63. */
@@ -31,8 +27,8 @@ export const ID_MAX: PlantId = 2n ** 63n - 1n;
 /** In Unicode code points, as JSON Schema counts `maxLength`. */
 export const NAME_MAX_LENGTH = 1024;
 /**
- * A character that is not white space, which every name has: all but Unicode's White_Space property (PropList.txt),
- * spelled out so that any dialect of regular expressions reads it.
+ * Matches a character that is not white space; every name has one. It excludes Unicode's White_Space property
+ * (PropList.txt), written out for all dialects of regular expressions.
  */
 export const NAME_PATTERN = "[^\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]";
 /** In Unicode code points. */
@@ -43,45 +39,66 @@ export const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
 const NOT_WHITE_SPACE = new RegExp(NAME_PATTERN);
 const ID_RULE = `must be an integer from ${ID_MIN} to ${ID_MAX}`;
 
-/** What is wrong with `value` as the id of a plant, in the client's words; `undefined` when nothing is. */
-function idFault(value: unknown): string | undefined {
-  const isId = typeof value === "bigint" ? value >= ID_MIN && value <= ID_MAX : Number.isSafeInteger(value);
-  return isId ? undefined : `id ${ID_RULE}`;
-}
+/** Returns the validation error of a value, or `undefined` if the value is valid. */
+type Validator = (value: unknown) => string | undefined;
 
-/** What is wrong with `value` as the name of a plant; `undefined` when nothing is. */
-function nameFault(value: unknown): string | undefined {
-  if (typeof value !== "string" || !hasLength(value, 1, NAME_MAX_LENGTH) || !NOT_WHITE_SPACE.test(value)) {
-    return `name must be a string of 1 to ${NAME_MAX_LENGTH} characters (Unicode code points), not all white space`;
-  }
-  return textFault("name", value);
-}
+/** All fields of a plant, in the order in which lists and files contain them. */
+const FIELDS: {
+  readonly [Field in PlantField]-?: {
+    readonly isRequired: undefined extends Plant[Field] ? false : true;
+    readonly validate: Validator;
+  };
+} = {
+  id: { isRequired: true, validate: validateId },
+  name: { isRequired: true, validate: validateName },
+  tag: { isRequired: false, validate: validateTag },
+};
 
-/** What is wrong with `value` as the tag of a plant; `undefined` when nothing is. */
-export function tagFault(value: unknown): string | undefined {
-  if (typeof value !== "string" || !hasLength(value, 0, TAG_MAX_LENGTH)) {
-    return `tag must be a string of 0 to ${TAG_MAX_LENGTH} characters (Unicode code points); leave it out for none`;
-  }
-  return textFault("tag", value);
-}
+const ENTRIES = Object.entries(FIELDS);
+
+/** The names of all fields, in the order in which lists and files contain them. */
+export const PLANT_FIELDS = Object.keys(FIELDS) as readonly PlantField[];
+
+/** The names of the fields that every plant has. */
+export const REQUIRED_FIELDS = PLANT_FIELDS.filter((field) => FIELDS[field].isRequired);
+
+/** Whether two plants have the same fields. */
+export const isSamePlant = (a: Plant, b: Plant): boolean => PLANT_FIELDS.every((field) => a[field] === b[field]);
 
 /**
- * Takes what a client sent as a new plant; unknown fields are passed over.
- * @throws AppError `invalid_plant` that names every field at fault
+ * Parses a plant of a request or file. Ignores unknown fields.
+ * @throws AppError `invalid_plant` that names every invalid field
  */
 export function parsePlant(value: unknown): Plant {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
     throw new AppError("invalid_plant", "a plant must be a JSON object with id, name and, if wanted, tag");
   }
-  const { id, name, tag } = value as Record<string, unknown>;
-  const faults = [idFault(id), nameFault(name), tag === undefined ? undefined : tagFault(tag)];
-  const message = faults.filter((fault) => fault !== undefined).join("; ");
-  if (message !== "") throw new AppError("invalid_plant", message);
-  const plant = { id: BigInt(id as number | bigint), name: name as string };
-  return tag === undefined ? plant : { ...plant, tag: tag as string };
+  const plant: Record<string, unknown> = {};
+  const errors: string[] = [];
+  for (const [field, { isRequired, validate }] of ENTRIES) {
+    const fieldValue = (value as Record<string, unknown>)[field];
+    if (fieldValue === undefined && !isRequired) continue;
+    const error = validate(fieldValue);
+    if (error !== undefined) errors.push(error);
+    plant[field] = fieldValue;
+  }
+  if (errors.length > 0) throw new AppError("invalid_plant", errors.join("; "));
+  plant["id"] = BigInt(plant["id"] as number | bigint);
+  return plant as unknown as Plant;
 }
 
-/** Reads the id of a plant from a path or a query: an optional `-` and decimal digits, in the range of int64. */
+/** Writes plants as JSON objects with these fields, separated by commas. */
+export function stringifyPlants(plants: readonly Plant[], fields: readonly PlantField[] = PLANT_FIELDS): string {
+  const ordered = PLANT_FIELDS.filter((field) => fields.includes(field));
+  const objects = plants.map((plant) => {
+    const object: Record<string, unknown> = {};
+    for (const field of ordered) object[field] = field === "id" ? toJsonNumber(plant.id) : plant[field];
+    return object;
+  });
+  return JSON.stringify(objects).slice(1, -1);
+}
+
+/** Parses an id of a path, query or CSV file: an optional `-` and decimal digits. Returns `undefined` if it is invalid. */
 export function parsePlantId(text: string): PlantId | undefined {
   if (!/^-?\d+$/.test(text)) return undefined;
   const significant = text.replace(/^(-?)0+(?=\d)/, "$1");
@@ -90,11 +107,37 @@ export function parsePlantId(text: string): PlantId | undefined {
   return id >= ID_MIN && id <= ID_MAX ? id : undefined;
 }
 
-/** The sentence for an id that {@link parsePlantId} does not read; `field` is where it stood. */
-export const idTextFault = (field: string): string => `${field} ${ID_RULE}, in decimal digits`;
+/**
+ * Parses an id as {@link parsePlantId} does. `name` is the name of its field or parameter.
+ * @throws AppError `invalid_id`
+ */
+export function requirePlantId(text: string, name: string): PlantId {
+  const id = parsePlantId(text);
+  if (id === undefined) throw new AppError("invalid_id", `${name} ${ID_RULE}, in decimal digits`);
+  return id;
+}
 
-/** What no text of a plant may hold, whichever field it stands in. */
-function textFault(field: string, value: string): string | undefined {
+function validateId(value: unknown): string | undefined {
+  const isId = typeof value === "bigint" ? value >= ID_MIN && value <= ID_MAX : Number.isSafeInteger(value);
+  return isId ? undefined : `id ${ID_RULE}`;
+}
+
+function validateName(value: unknown): string | undefined {
+  if (typeof value !== "string" || !hasLength(value, 1, NAME_MAX_LENGTH) || !NOT_WHITE_SPACE.test(value)) {
+    return `name must be a string of 1 to ${NAME_MAX_LENGTH} characters (Unicode code points), not all white space`;
+  }
+  return validateCharacters("name", value);
+}
+
+/** Returns the validation error of a tag, or `undefined` if it is valid. */
+export function validateTag(value: unknown): string | undefined {
+  if (typeof value !== "string" || !hasLength(value, 0, TAG_MAX_LENGTH)) {
+    return `tag must be a string of 0 to ${TAG_MAX_LENGTH} characters (Unicode code points); leave it out for none`;
+  }
+  return validateCharacters("tag", value);
+}
+
+function validateCharacters(field: string, value: string): string | undefined {
   if (value.includes("\0")) return `${field} must not contain the character U+0000`;
   if (!value.isWellFormed()) return `${field} must be well-formed Unicode, without lone surrogates`;
   return undefined;

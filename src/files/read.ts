@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { parse as parseCsv } from "csv-parse/stream";
 import type { AppError } from "../domain/error.ts";
 import { parseJson, parseJsonWithId } from "../domain/json.ts";
-import { idTextFault, type Plant, parsePlant, parsePlantId } from "../domain/plant.ts";
+import { type Plant, parsePlant, requirePlantId } from "../domain/plant.ts";
 import type { Format } from "./formats.ts";
 
 /**
@@ -32,7 +32,7 @@ async function* readNdjson(bytes: ReadableStream<Uint8Array>): AsyncGenerator<Ro
     line++;
     try {
       const text = decoder.decode(lineBytes);
-      if (text.trim() !== "") yield toRow(line, parseJsonWithId(text));
+      if (text.trim() !== "") yield toJsonRow(line, parseJsonWithId(text));
     } catch {
       yield { line, fields: [], problem: "the line must be one JSON object in well-formed UTF-8" };
     }
@@ -40,11 +40,9 @@ async function* readNdjson(bytes: ReadableStream<Uint8Array>): AsyncGenerator<Ro
 }
 
 async function* readJsonArray(bytes: ReadableStream<Uint8Array>): AsyncGenerator<Row, void> {
-  let text = "";
-  for await (const part of chunksOf(bytes.pipeThrough(strictDecoder()))) text += part;
-  const elements = parseJson(text);
+  const elements = parseJson(await new Response(bytes.pipeThrough(strictUtf8())).text());
   if (!Array.isArray(elements)) throw new Error("the file must be one JSON array");
-  for (const [index, element] of elements.entries()) yield toRow(index + 1, element);
+  for (const [index, element] of elements.entries()) yield toJsonRow(index + 1, element);
 }
 
 async function* readCsv(bytes: ReadableStream<Uint8Array>): AsyncGenerator<Row, void> {
@@ -56,14 +54,7 @@ async function* readCsv(bytes: ReadableStream<Uint8Array>): AsyncGenerator<Row, 
     skip_empty_lines: true,
     cast: toCell,
   };
-  // The parser accepts only bytes and would replace invalid UTF-8 with U+FFFD, so decode strictly and encode again.
-  const encoding = new TransformStream<string, Buffer>({
-    transform: (text, controller) => controller.enqueue(Buffer.from(text)),
-  });
-  const records: ReadableStream<CsvRecord> = bytes
-    .pipeThrough(strictDecoder())
-    .pipeThrough(encoding)
-    .pipeThrough(parseCsv(options));
+  const records: ReadableStream<CsvRecord> = bytes.pipeThrough(strictUtf8()).pipeThrough(parseCsv(options));
   let columns: string[] | undefined;
   for await (const { record, info } of chunksOf(records)) {
     if (columns === undefined) columns = readColumns(record);
@@ -92,36 +83,39 @@ function toCsvRow(line: number, columns: readonly string[], cells: readonly Cell
   if (cells.length !== columns.length) {
     return { line, fields: columns, problem: `the line must have ${columns.length} columns, like the first line` };
   }
-  const cell = (column: string) => cells[columns.indexOf(column)] ?? undefined;
-  const id = parsePlantId(cell("id") ?? "");
-  if (id === undefined) return { line, fields: columns, problem: idTextFault("id") };
-  return toRow(line, { id, name: cell("name"), tag: cell("tag") }, columns);
+  const values = Object.fromEntries(columns.map((column, index) => [column, cells[index] ?? undefined]));
+  return toRow(line, columns, () => parsePlant({ ...values, id: requirePlantId(values["id"] ?? "", "id") }));
 }
 
-function toRow(line: number, value: unknown, fields = fieldsOf(value)): Row {
+function toJsonRow(line: number, value: unknown): Row {
+  const isObject = typeof value === "object" && value !== null && !Array.isArray(value);
+  return toRow(line, isObject ? Object.keys(value) : [], () => parsePlant(value));
+}
+
+function toRow(line: number, fields: readonly string[], parse: () => Plant): Row {
   try {
-    return { line, fields, plant: parsePlant(value) };
+    return { line, fields, plant: parse() };
   } catch (error) {
     return { line, fields, problem: (error as AppError).message };
   }
 }
 
-const fieldsOf = (value: unknown): readonly string[] =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? Object.keys(value) : [];
-
-/** Decodes UTF-8. Unlike `TextDecoderStream`, it throws the same error in every runtime. */
-function strictDecoder(): TransformStream<Uint8Array, string> {
+/** Passes bytes through, as the CSV parser requires them, and fails on invalid UTF-8, which it would replace with U+FFFD. */
+function strictUtf8(): TransformStream<Uint8Array, Buffer> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
-  const decode = (chunk?: Uint8Array) => {
+  const validate = (chunk?: Uint8Array) => {
     try {
-      return decoder.decode(chunk, { stream: chunk !== undefined });
+      decoder.decode(chunk, { stream: chunk !== undefined });
     } catch {
       throw new Error("the file must be well-formed UTF-8");
     }
   };
   return new TransformStream({
-    transform: (chunk, controller) => controller.enqueue(decode(chunk)),
-    flush: (controller) => controller.enqueue(decode()),
+    transform(chunk, controller) {
+      validate(chunk);
+      controller.enqueue(Buffer.from(chunk));
+    },
+    flush: () => validate(),
   });
 }
 

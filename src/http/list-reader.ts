@@ -1,7 +1,6 @@
 import type { App } from "../app.ts";
-import { toJsonNumber } from "../domain/json.ts";
 import { DEFAULT_FIELDS, type ListQuery } from "../domain/list-query.ts";
-import type { Owner, Plant, PlantField, PlantId } from "../domain/plant.ts";
+import { type Owner, type PlantId, stringifyPlants } from "../domain/plant.ts";
 import { type ListScheduler, MAX_CHUNK_LENGTH } from "./list-scheduler.ts";
 
 /** Maximum size of a chunk in UTF-8 bytes, unless a single plant is larger. */
@@ -62,10 +61,10 @@ export class ListReader {
     const limit = Math.min(this.#remaining, chunkLength, this.#maxLength);
     const { plants, next } = await this.#app.listPage(this.#owner, { after: this.#next, tag }, limit);
     let length = plants.length;
-    let text = writePlants(plants, fields);
+    let text = stringifyPlants(plants, fields);
     while (length > 1 && Buffer.byteLength(text) > MAX_CHUNK_BYTES) {
       length = Math.floor(length / 2);
-      text = writePlants(plants.slice(0, length), fields);
+      text = stringifyPlants(plants.slice(0, length), fields);
     }
     const isWithinLimit = length === plants.length;
     this.#maxLength = isWithinLimit ? 2 * this.#maxLength : length;
@@ -74,15 +73,4 @@ export class ListReader {
     this.#next = isWithinLimit ? next : plants[length - 1]?.id;
     return text;
   }
-}
-
-/** Writes plants as JSON objects with these fields, separated by commas. */
-function writePlants(plants: readonly Plant[], fields: readonly PlantField[]): string {
-  const [hasId, hasName, hasTag] = [fields.includes("id"), fields.includes("name"), fields.includes("tag")];
-  const objects = plants.map(({ id, name, tag }) => ({
-    id: hasId ? toJsonNumber(id) : undefined,
-    name: hasName ? name : undefined,
-    tag: hasTag ? tag : undefined,
-  }));
-  return JSON.stringify(objects).slice(1, -1);
 }

@@ -1,7 +1,7 @@
 import type { App } from "../app.ts";
 import { AppError } from "../domain/error.ts";
 import { LIST_PARAMETERS, parseListQuery } from "../domain/list-query.ts";
-import { IDEMPOTENCY_KEY_MAX_LENGTH, idTextFault, parsePlant, parsePlantId } from "../domain/plant.ts";
+import { IDEMPOTENCY_KEY_MAX_LENGTH, parsePlant, requirePlantId } from "../domain/plant.ts";
 import { readJson } from "./body.ts";
 import { type Call, isVisibleAscii, jsonResponse } from "./call.ts";
 import type { ListCache } from "./list-cache.ts";
@@ -16,7 +16,7 @@ export async function createPlant(app: App, call: Call): Promise<Response> {
   const idempotencyKey = readIdempotencyKey(call.request);
   const plant = parsePlant(await readJson(call.request));
   await app.createPlant(call.owner, plant, idempotencyKey);
-  return jsonResponse(call, 200, JSON.stringify({ name: plant.name, tag: plant.tag }));
+  return jsonResponse(call, 200, JSON.stringify({ ...plant, id: undefined }));
 }
 
 /** Shared state of all list requests. */
@@ -57,9 +57,7 @@ async function readPlants(context: ListContext, call: Call, version: number | un
 /** `DELETE /plants/{id}` */
 export async function deletePlant(app: App, call: Call): Promise<Response> {
   const { id: text = "" } = call.request.params as { id?: string };
-  const id = parsePlantId(text);
-  if (id === undefined) throw new AppError("invalid_id", idTextFault("id"));
-  await app.deletePlant(call.owner, id);
+  await app.deletePlant(call.owner, requirePlantId(text, "id"));
   return new Response(null, {
     status: 204,
     headers: { ...call.headers, "X-Request-Id": call.requestId, "Cache-Control": "no-store" },
