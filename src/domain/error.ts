@@ -1,6 +1,6 @@
 /**
- * Every way a request can be refused or fail. `number` is public and stable: the HTTP status times 100 plus a
- * counter, never reused. The API description and the README print this table.
+ * All errors of the API. `number` is public and stable: the HTTP status times 100 plus a counter, never reused. The API
+ * description and the README contain this table.
  */
 export const ERRORS = {
   malformed_json: { number: 40001, when: "malformed JSON or UTF-8" },
@@ -23,13 +23,13 @@ export const ERRORS = {
   unavailable: { number: 50300, when: "unavailable, retry" },
 } as const;
 
-/** The name of a failure: a key of {@link ERRORS}. */
+/** The name of an error: a key of {@link ERRORS}. */
 export type ErrorCode = keyof typeof ERRORS;
 
-/** The HTTP status that an error number carries in its first three digits. */
+/** Returns the HTTP status of an error number: its first three digits. */
 export const statusOf = (errorNumber: number): number => Math.floor(errorNumber / 100);
 
-/** A failure that the client is told about: `message` is written for the client, `cause` only for the log. */
+/** An error of a request. The client receives its `message`; `cause` is only logged. */
 export class AppError extends Error {
   override readonly name = "AppError";
   readonly code: ErrorCode;

@@ -1,11 +1,11 @@
 declare global {
   interface JSON {
-    /** A value that `JSON.stringify` writes as `text`, which must be a JSON primitive (ECMAScript 2026, 25.5.3). */
+    /** Returns a value that `JSON.stringify` writes as `text`, a JSON primitive (ECMAScript 2026, 25.5.3). */
     rawJSON(text: string): unknown;
   }
 }
 
-/** Matches a text that may hold a number that `JSON.parse` rounds. Others are parsed natively, in a quarter of the time. */
+/** Matches texts that may contain a number that `JSON.parse` rounds. Native parsing of all others takes a quarter of the time. */
 const MAY_BE_ROUNDED = /\d[.eE]|\d{16}/;
 
 /**
@@ -32,12 +32,12 @@ export function parseJsonWithId(text: string): unknown {
   return value;
 }
 
-/** Writes JSON; every `bigint` becomes a JSON number, digit for digit. */
+/** Writes a value as JSON; every `bigint` becomes an exact JSON number. */
 export function stringifyJson(value: unknown, space?: number): string {
   return JSON.stringify(value, (_key, part) => (typeof part === "bigint" ? toJsonNumber(part) : part), space);
 }
 
-/** What `JSON.stringify` writes as this integer, digit for digit; a plain number where that is exact, for its speed. */
+/** Returns a value that `JSON.stringify` writes as exactly this integer: a `number` where that is exact, for speed. */
 export function toJsonNumber(integer: bigint): unknown {
   const number = Number(integer);
   return Number.isSafeInteger(number) ? number : JSON.rawJSON(String(integer));
@@ -72,13 +72,13 @@ function findIdLiteral(text: string): string {
   return literal;
 }
 
-/** The literal, if the string that starts at `start` is the key of a numeric `id`. */
+/** Returns the literal if the string that starts at `start` is the key of a numeric `id`. */
 function idLiteralAt(text: string, start: number): string | undefined {
   ID_MEMBER.lastIndex = start;
   return ID_MEMBER.exec(text)?.[1];
 }
 
-/** The index of the quote that closes the string that starts at `start`. */
+/** Returns the index of the quote that ends the string that starts at `start`. */
 function findStringEnd(text: string, start: number): number {
   let end = start + 1;
   for (let code = text.charCodeAt(end); code !== QUOTE; code = text.charCodeAt(end)) end += code === BACKSLASH ? 2 : 1;
@@ -86,8 +86,8 @@ function findStringEnd(text: string, start: number): number {
 }
 
 /**
- * The value of a JSON number literal if it is an int64, `NaN` for any other number. `7.0` and `7e0` are integers too
- * (JSON Schema 2020-12 core, 4.2.3), but those forms count only where an IEEE 754 double represents the value exactly.
+ * Returns the value of a JSON number literal if it is an int64, `NaN` for any other number. `7.0` and `7e0` are integers
+ * too (JSON Schema 2020-12 core, 4.2.3), but only if an IEEE 754 double represents their value exactly.
  */
 function exactInteger(literal: string): number | bigint {
   const double = Number(literal);
@@ -95,7 +95,7 @@ function exactInteger(literal: string): number | bigint {
   if (!Number.isInteger(double) || Math.abs(double) > 2 ** 63) return Number.NaN;
   const isPlain = /^-?\d+$/.test(literal);
   const integer = BigInt(isPlain ? literal : double);
-  // The double is the one nearest to the literal, so equal digits mean equal numbers.
+  // The double is the nearest one to the literal, so equal digits imply equal numbers.
   if (!isPlain && significantDigits(literal) !== significantDigits(String(integer))) return Number.NaN;
   return Number.isSafeInteger(double) ? double : integer;
 }

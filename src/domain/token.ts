@@ -1,11 +1,11 @@
 import type { Owner } from "./plant.ts";
 
-/** All that a token may be allowed to do. */
+/** All scopes of tokens. */
 export const SCOPES = ["plants:read", "plants:write"] as const;
 /** One of {@link SCOPES}. */
 export type Scope = (typeof SCOPES)[number];
 
-/** What the store knows of a token: everything but the secret. Times are milliseconds since the Unix epoch. */
+/** A token as it is stored, without its secret. Times are in epoch milliseconds. */
 export interface Token {
   /** SHA-256 of the secret, in 64 lower-case hexadecimal digits. */
   readonly digest: string;
@@ -18,7 +18,7 @@ export interface Token {
   readonly revokedAt?: number | undefined;
 }
 
-/** What a credential gives access to. It has a `digest` when it is a token of this database. */
+/** The owner and scopes of a valid credential. It has a `digest` if it is a token of this database. */
 export type Access = Pick<Token, "owner" | "scopes"> & Partial<Pick<Token, "digest">>;
 
 /** In Unicode code points. */
@@ -26,7 +26,7 @@ export const OWNER_MAX_LENGTH = 255;
 /** In Unicode code points. */
 export const LABEL_MAX_LENGTH = 255;
 
-/** Whether `text` can name an owner or a label: 1 to `maxLength` characters, none of them a control character. */
+/** Whether `text` is valid as an owner or label: 1 to `maxLength` characters without control characters. */
 export function isPlainText(text: string, maxLength: number): boolean {
   return /^[^\p{Cc}]+$/u.test(text) && text.isWellFormed() && [...text].length <= maxLength;
 }
@@ -37,28 +37,28 @@ const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
 const SHAPE = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`);
 
-/** A new secret: `plt_`, 30 random base62 characters (178 bits) and their checksum. */
+/** Returns a new secret: `plt_`, 30 random base62 characters (178 bits) and their checksum. */
 export function mintSecret(): string {
   const random = randomBase62(RANDOM_LENGTH);
   return PREFIX + random + checksum(random);
 }
 
-/** Whether `text` can be a secret at all: tells a typing or pasting mistake from an unknown token without a look-up. */
+/** Whether `text` has the format and checksum of a secret. Detects mistyped secrets without a database query. */
 export function isWellFormedSecret(text: string): boolean {
   if (!SHAPE.test(text)) return false;
   const end = PREFIX.length + RANDOM_LENGTH;
   return checksum(text.slice(PREFIX.length, end)) === text.slice(end);
 }
 
-/** What is kept of a secret. A secret has too many bits to be guessed, so that a plain SHA-256 is enough. */
+/** Returns the digest of a secret. A secret has 178 random bits, so SHA-256 without salt or stretching suffices. */
 export function digestSecret(secret: string): string {
   return new Bun.CryptoHasher("sha256").update(secret).digest("hex");
 }
 
-/** The short public name of a token: the first 12 digits of its digest. */
+/** Returns the public id of a token: the first 12 digits of its digest. */
 export const tokenId = (token: Token): string => token.digest.slice(0, 12);
 
-/** Whether the token may be used at the time `now`. */
+/** Whether the token is neither revoked nor expired at `now`. */
 export function isValid(token: Token, now: number): boolean {
   return token.revokedAt === undefined && (token.expiresAt === undefined || now < token.expiresAt);
 }
@@ -74,7 +74,7 @@ function randomBase62(length: number): string {
   return text;
 }
 
-/** CRC-32 in six base62 characters, most significant first (62^6 > 2^32). */
+/** Returns the CRC-32 as six base62 digits, most significant first (62^6 > 2^32). */
 function checksum(text: string): string {
   let rest = Bun.hash.crc32(text);
   let digits = "";
