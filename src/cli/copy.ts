@@ -1,15 +1,18 @@
 import { type Config, readConfig, UsageError } from "../config/config.ts";
-import { compare, copyPlants, copyTokens, describeContents } from "../copy/copy.ts";
-import { type Databases, formatCount, type OnProgress } from "../copy/databases.ts";
-import { verify } from "../copy/verify.ts";
+import { compare, type Databases, type OnProgress } from "../copy/compare.ts";
+import { copyPlants, copyTokens, requireEqual, requireResolvable } from "../copy/copy.ts";
 import { stopSignal } from "../server/process.ts";
 import { isSameDatabase } from "../storage/database-url.ts";
 import { openStorage } from "../storage/open.ts";
+import type { Storage } from "../storage/storage.ts";
 import { command } from "./command.ts";
+import { formatContents, formatCount } from "./maintenance.ts";
 import { openProgress } from "./progress.ts";
 
 const COPY_SETTINGS = ["from", "to", "queryTimeout", "poolSize"] as const;
 const RESUME = "to resume, run the same command with --resume";
+/** Maximum plants that are counted in a target that is not empty. */
+const MAX_COUNTED = 1_000;
 
 /** `plantstore copy --from URL --to URL` */
 export const copyCommand = () =>
@@ -29,11 +32,7 @@ async function copy(config: Config<(typeof COPY_SETTINGS)[number]>, mayResume: b
   try {
     const target = await openStorage(to, options);
     try {
-      const contents = mayResume ? undefined : await describeContents(target);
-      if (contents !== undefined)
-        throw new Error(
-          `the target already has ${contents}: use an empty database, or --resume to continue an interrupted copy`,
-        );
+      if (!mayResume) await requireEmpty(target);
       console.log(await copyAll({ source, target, signal: abortOn(stopSignal()) }));
     } finally {
       await target.close();
@@ -43,23 +42,29 @@ async function copy(config: Config<(typeof COPY_SETTINGS)[number]>, mayResume: b
   }
 }
 
+/** @throws Error with the number of plants and tokens in the database, unless it is empty */
+async function requireEmpty(storage: Storage): Promise<void> {
+  const { length: plants } = await storage.selectStored(undefined, MAX_COUNTED);
+  const { length: tokens } = await storage.selectTokens();
+  if (plants === 0 && tokens === 0) return;
+  const contents = `${plants < MAX_COUNTED ? "" : "at least "}${formatCount(plants, "plant")} and ${formatCount(tokens, "token")}`;
+  throw new Error(
+    `the target already has ${contents}: use an empty database, or --resume to continue an interrupted copy`,
+  );
+}
+
 /** Copies and verifies. Returns a one-line summary. */
 async function copyAll(databases: Databases): Promise<string> {
   try {
-    const { plants, missing } = await withProgress("comparing", undefined, (onProgress) =>
-      compare(databases, onProgress),
-    );
+    const comparing = (onProgress: OnProgress) => compare(databases, requireResolvable, onProgress);
+    const { plants, missing } = await withProgress("comparing", undefined, comparing);
     if (missing > 0) await withProgress("copying", missing, (onProgress) => copyPlants(databases, onProgress));
     // Copy the tokens last, so that no client can use an incomplete target.
     await copyTokens(databases);
-    const bothPlants = 2 * plants;
-    const verified = await withProgress("verifying", bothPlants, (onProgress) => verify(databases, onProgress));
-    const counts = [
-      formatCount(verified.plants, "plant"),
-      formatCount(verified.owners, "owner"),
-      formatCount(verified.tokens, "token"),
-    ];
-    return `${formatCount(missing, "plant")} copied; verified equal: ${counts.join(", ")}`;
+    const verified = await withProgress("verifying", plants, (onProgress) =>
+      compare(databases, requireEqual, onProgress),
+    );
+    return `${formatCount(missing, "plant")} copied; verified equal: ${formatContents(verified)}`;
   } catch (error) {
     throw new Error(`${reasonOf(error as Error)}; ${RESUME}`, { cause: error });
   }

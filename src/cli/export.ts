@@ -4,12 +4,12 @@ import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { PlantStoreClient } from "../client/index.ts";
 import { readConfig } from "../config/config.ts";
-import { formatCount } from "../copy/databases.ts";
 import type { Plant } from "../domain/plant.ts";
 import { FORMATS, type Format } from "../files/formats.ts";
 import { writeRows } from "../files/write.ts";
 import { chooseFormat } from "./choose-format.ts";
 import { command } from "./command.ts";
+import { formatCount } from "./maintenance.ts";
 import { openProgress } from "./progress.ts";
 
 /** `plantstore export [FILE]` */

@@ -1,11 +1,11 @@
 import { PlantStoreClient } from "../client/index.ts";
 import { readConfig } from "../config/config.ts";
-import { formatCount } from "../copy/databases.ts";
 import { FORMATS } from "../files/formats.ts";
 import { importRows } from "../files/import.ts";
 import { type Row, readRows } from "../files/read.ts";
 import { chooseFormat } from "./choose-format.ts";
 import { command } from "./command.ts";
+import { formatCount } from "./maintenance.ts";
 import { openProgress } from "./progress.ts";
 
 const FORMATS_HELP = `

@@ -1,5 +1,4 @@
 import { UsageError } from "../config/config.ts";
-import { formatCount } from "../copy/databases.ts";
 import type { DatabaseUrl } from "../storage/database-url.ts";
 import type { Contents } from "../storage/sqlite/inspection.ts";
 
@@ -25,3 +24,7 @@ export function abortOnStopSignal(): AbortSignal {
 export function formatContents({ plants, owners, tokens }: Contents): string {
   return `${formatCount(plants, "plant")} of ${formatCount(owners, "owner")}, ${formatCount(tokens, "token")}`;
 }
+
+/** Formats a count: `1 plant`, `2 plants`. */
+export const formatCount = (count: number, noun: "plant" | "owner" | "token"): string =>
+  `${count} ${noun}${count === 1 ? "" : "s"}`;
