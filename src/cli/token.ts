@@ -12,6 +12,7 @@ import {
   type Token,
   tokenId,
 } from "../domain/token.ts";
+import { signInLink } from "../server/sign-in-link.ts";
 import { openStorage } from "../storage/open.ts";
 import { command } from "./command.ts";
 
@@ -49,7 +50,7 @@ const createCommand = () =>
       };
       const pageUrl = flags.link ? readConfig(["url"], flags).url : undefined;
       const secret = await withTokens(flags, false, (tokens) => tokens.create(options));
-      console.log(pageUrl === undefined ? secret : linkTo(pageUrl, secret));
+      console.log(pageUrl === undefined ? secret : signInLink(pageUrl, secret));
     });
 
 const listCommand = () =>
@@ -85,9 +86,6 @@ async function withTokens<Result>(
     await storage.close();
   }
 }
-
-/** Returns a sign-in link to the web page. Browsers do not send the fragment, so the token appears in no log. */
-export const linkTo = (url: string, secret: string): string => `${url.replace(/\/+$/, "")}/#token=${secret}`;
 
 type TokenRow = Record<"id" | "owner" | "scopes" | "label" | "status" | "created" | "expires" | "lastUsed", string>;
 

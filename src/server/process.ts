@@ -1,7 +1,7 @@
 import { isatty } from "node:tty";
-import { linkTo } from "../cli/token.ts";
 import type { Config } from "../config/config.ts";
 import type { Log } from "../observability/log.ts";
+import { signInLink } from "./sign-in-link.ts";
 
 /** Time beyond the settings before a shutdown is forced, for a slow disk. */
 const STOP_GRACE_MS = 5_000;
@@ -25,7 +25,7 @@ This token is for the owner "default". It is shown only once; create others with
 
 Open this link to use the web page, or use curl:
 
-  ${linkTo(url, secret)}
+  ${signInLink(url, secret)}
 
   curl ${url}/plants -H "Authorization: Bearer ${secret}" -H "Content-Type: application/json" -d '{"id": 1, "name": "Clarkia", "tag": "annual"}'
 `;
