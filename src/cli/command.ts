@@ -1,5 +1,7 @@
 import { Command, Option } from "commander";
-import { SETTINGS, type SettingName } from "../config/config.ts";
+import { UsageError } from "../config/config.ts";
+import { INVALID, type Kind } from "../config/kinds.ts";
+import { flagOf, SETTINGS, type Setting, type SettingName, variableOf } from "../config/settings.ts";
 
 /** Creates a command with these settings as flags. It throws instead of exiting and prints errors in one line. */
 export function command(name: string, settings: readonly SettingName[] = []): Command {
@@ -15,9 +17,18 @@ export function command(name: string, settings: readonly SettingName[] = []): Co
       ),
   });
   for (const settingName of settings) {
-    const { flag, unit, help, variable, default: preset } = SETTINGS[settingName] as (typeof SETTINGS)["host"];
-    const source = `env: ${variable}${preset === undefined ? "" : `, default: ${preset}`}`;
-    created.addOption(new Option(`${flag} <${unit}>`, `${help} [${source}]`));
+    const { unit, help, default: preset }: Setting<unknown> = SETTINGS[settingName];
+    const source = `env: ${variableOf(settingName)}${preset === undefined ? "" : `, default: ${preset}`}`;
+    created.option(`${flagOf(settingName)} <${unit}>`, `${help} [${source}]`);
   }
   return created;
+}
+
+/** Creates an option without an environment variable. An invalid value is reported as that of a setting is. */
+export function option<Value>(flag: string, { unit, rule, parse }: Kind<Value>, help: string): Option {
+  return new Option(`${flag} <${unit}>`, help).argParser((text) => {
+    const value = parse(text);
+    if (value === INVALID) throw new UsageError(`${flag} must be ${rule}`);
+    return value;
+  });
 }

@@ -5,9 +5,9 @@ import { pipeline } from "node:stream/promises";
 import { PlantStoreClient } from "../client/index.ts";
 import { readConfig } from "../config/config.ts";
 import type { Plant } from "../domain/plant.ts";
-import { FORMATS, type Format } from "../files/formats.ts";
+import type { Format } from "../files/formats.ts";
 import { writeRows } from "../files/write.ts";
-import { chooseFormat } from "./choose-format.ts";
+import { chooseFormat, formatOption } from "./choose-format.ts";
 import { command } from "./command.ts";
 import { formatCount } from "./maintenance.ts";
 import { openProgress } from "./progress.ts";
@@ -20,13 +20,13 @@ export const exportCommand = () =>
       "Writes all plants of the token's owner, ordered by ascending id, in a format that `import` restores exactly. The file is created or replaced only when the export is complete.",
     )
     .argument("[file]", "file to write, or - for standard output", "-")
-    .option("--format <name>", `${FORMATS.join(", ")}; default: by file extension, or ndjson on standard output`)
+    .addOption(formatOption("by file extension, or ndjson on standard output"))
     .option("--tag <text>", "only plants with exactly this tag")
     .action((file: string, flags) => exportTo(file, flags));
 
 async function exportTo(file: string, flags: Record<string, unknown>): Promise<void> {
-  const formatFlag = flags["format"] as string | undefined;
-  const format = file === "-" && formatFlag === undefined ? "ndjson" : chooseFormat(file, formatFlag);
+  const chosen = flags["format"] as Format | undefined;
+  const format = file === "-" && chosen === undefined ? "ndjson" : chooseFormat(file, chosen);
   const client = new PlantStoreClient(readConfig(["url", "token"], flags));
   const tag = flags["tag"] as string | undefined;
   const progress = openProgress("exporting", undefined);

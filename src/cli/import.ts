@@ -1,9 +1,9 @@
 import { PlantStoreClient } from "../client/index.ts";
 import { readConfig } from "../config/config.ts";
-import { FORMATS } from "../files/formats.ts";
+import type { Format } from "../files/formats.ts";
 import { importRows } from "../files/import.ts";
 import { type Row, readRows } from "../files/read.ts";
-import { chooseFormat } from "./choose-format.ts";
+import { chooseFormat, formatOption } from "./choose-format.ts";
 import { command } from "./command.ts";
 import { formatCount } from "./maintenance.ts";
 import { openProgress } from "./progress.ts";
@@ -24,11 +24,11 @@ export const importCommand = () =>
     )
     .addHelpText("after", FORMATS_HELP)
     .argument("<file>", "file to read, or - for standard input")
-    .option("--format <name>", `${FORMATS.join(", ")}; default: by file extension`)
+    .addOption(formatOption("by file extension"))
     .action((file: string, flags) => importFile(file, flags));
 
 async function importFile(file: string, flags: Record<string, unknown>): Promise<void> {
-  const format = chooseFormat(file, flags["format"] as string | undefined);
+  const format = chooseFormat(file, flags["format"] as Format | undefined);
   const client = new PlantStoreClient(readConfig(["url", "token"], flags));
   const source = file === "-" ? Bun.stdin : Bun.file(file);
   if (file !== "-" && !(await source.exists())) throw new Error(`cannot read ${file}: no such file`);

@@ -1,23 +1,13 @@
-import { Option } from "commander";
 import { Tokens } from "../auth/tokens.ts";
-import { readConfig, UsageError } from "../config/config.ts";
-import { parseDuration } from "../config/values.ts";
-import {
-  isPlainText,
-  isValid,
-  LABEL_MAX_LENGTH,
-  OWNER_MAX_LENGTH,
-  SCOPES,
-  type Scope,
-  type Token,
-  tokenId,
-} from "../domain/token.ts";
+import { readConfig } from "../config/config.ts";
+import { duration, list, plainText } from "../config/kinds.ts";
+import { LABEL_MAX_LENGTH, OWNER_MAX_LENGTH, SCOPES } from "../domain/token.ts";
 import { signInLink } from "../server/sign-in-link.ts";
 import { openStorage } from "../storage/open.ts";
-import { command } from "./command.ts";
+import { command, option } from "./command.ts";
+import { printTokens } from "./print-tokens.ts";
 
 const DATABASE_SETTINGS = ["database", "queryTimeout"] as const;
-const MAX_EXPIRY_MS = 100 * 365 * 86_400_000;
 
 /** `plantstore token create|list|revoke` */
 export const tokenCommand = () =>
@@ -30,25 +20,33 @@ export const tokenCommand = () =>
     .addCommand(listCommand())
     .addCommand(revokeCommand());
 
+const scopes = list("list", `scopes: ${SCOPES.join(", ")}`, (text) => SCOPES.find((scope) => scope === text));
+
 const createCommand = () =>
   command("create", [...DATABASE_SETTINGS, "url"])
     .summary("create a token and print it")
     .description(
       "Prints only the token or, with --link, only a sign-in link. The token cannot be displayed again: the database contains only its SHA-256.",
     )
-    .requiredOption("--owner <name>", "owner whose plants the token can access")
-    .option("--scopes <list>", `comma-separated scopes: ${SCOPES.join(", ")}`, SCOPES.join(","))
-    .option("--expires <duration>", "lifetime, such as 12h or 30d; default: unlimited")
-    .option("--label <text>", "description for `token list`")
+    .addOption(
+      option(
+        "--owner",
+        plainText("name", OWNER_MAX_LENGTH),
+        "owner whose plants the token can access",
+      ).makeOptionMandatory(),
+    )
+    .addOption(option("--scopes", scopes, scopes.rule).default(SCOPES, SCOPES.join(",")))
+    .addOption(option("--expires", duration("1s", "36500d"), "lifetime, such as 12h or 30d; default: unlimited"))
+    .addOption(option("--label", plainText("text", LABEL_MAX_LENGTH), "description for `token list`"))
     .option("--link", "print a link that signs in to the web page at --url with the token")
-    .action(async (flags) => {
+    .action(async ({ owner, scopes, label, expires, link, ...flags }) => {
+      const pageUrl = link ? readConfig([...DATABASE_SETTINGS, "url"], flags).url : undefined;
       const options = {
-        owner: parseText("--owner", flags.owner, OWNER_MAX_LENGTH),
-        scopes: parseScopes(flags.scopes),
-        label: flags.label === undefined ? undefined : parseText("--label", flags.label, LABEL_MAX_LENGTH),
-        expiresAt: flags.expires === undefined ? undefined : Date.now() + parseExpiry(flags.expires),
+        owner,
+        scopes: SCOPES.filter((scope) => scopes.includes(scope)),
+        label,
+        expiresAt: expires === undefined ? undefined : Date.now() + expires,
       };
-      const pageUrl = flags.link ? readConfig(["url"], flags).url : undefined;
       const secret = await withTokens(flags, false, (tokens) => tokens.create(options));
       console.log(pageUrl === undefined ? secret : signInLink(pageUrl, secret));
     });
@@ -56,11 +54,9 @@ const createCommand = () =>
 const listCommand = () =>
   command("list", DATABASE_SETTINGS)
     .summary("list all tokens, without their secrets")
-    .addOption(new Option("--json", "print JSON lines, with ISO 8601 times"))
-    .action(async (flags) => {
-      const rows = (await withTokens(flags, true, (tokens) => tokens.list())).map(toRow);
-      if (flags.json) for (const row of rows) console.log(JSON.stringify(row));
-      else printTable(rows);
+    .option("--json", "print JSON lines, with ISO 8601 times")
+    .action(async ({ json, ...flags }) => {
+      printTokens(await withTokens(flags, true, (tokens) => tokens.list()), json === true);
     });
 
 const revokeCommand = () =>
@@ -85,58 +81,4 @@ async function withTokens<Result>(
   } finally {
     await storage.close();
   }
-}
-
-type TokenRow = Record<"id" | "owner" | "scopes" | "label" | "status" | "created" | "expires" | "lastUsed", string>;
-
-function toRow(token: Token): TokenRow {
-  const time = (value: number | undefined) => (value === undefined ? "" : new Date(value).toISOString());
-  const invalidStatus = token.revokedAt === undefined ? "expired" : "revoked";
-  return {
-    id: tokenId(token),
-    owner: token.owner,
-    scopes: token.scopes.join(","),
-    label: token.label ?? "",
-    status: isValid(token, Date.now()) ? "valid" : invalidStatus,
-    created: time(token.createdAt),
-    expires: time(token.expiresAt),
-    lastUsed: time(token.lastUsedAt),
-  };
-}
-
-function printTable(rows: readonly TokenRow[]): void {
-  const header: TokenRow = {
-    id: "ID",
-    owner: "OWNER",
-    scopes: "SCOPES",
-    label: "LABEL",
-    status: "STATUS",
-    created: "CREATED",
-    expires: "EXPIRES",
-    lastUsed: "LAST USED",
-  };
-  const table = [header, ...rows].map((row) => Object.values(row).map((cell) => cell || "-"));
-  const widths = Object.keys(header).map((_, column) =>
-    Math.max(...table.map((row) => Bun.stringWidth(row[column] ?? ""))),
-  );
-  const pad = (cell: string, column: number) => cell + " ".repeat((widths[column] ?? 0) - Bun.stringWidth(cell));
-  for (const row of table) console.log(row.map(pad).join("  ").trimEnd());
-}
-
-function parseText(flag: string, text: string, maxLength: number): string {
-  if (isPlainText(text, maxLength)) return text;
-  throw new UsageError(`${flag} must be 1 to ${maxLength} characters without control characters`);
-}
-
-function parseScopes(text: string): readonly Scope[] {
-  const chosen = new Set(text.split(","));
-  const scopes = SCOPES.filter((scope) => chosen.has(scope));
-  if (scopes.length === chosen.size) return scopes;
-  throw new UsageError(`--scopes must be ${SCOPES.join(", ")} or both, separated by a comma`);
-}
-
-function parseExpiry(text: string): number {
-  const milliseconds = parseDuration(text, 1_000, MAX_EXPIRY_MS);
-  if (milliseconds !== undefined) return milliseconds;
-  throw new UsageError("--expires must be a duration from 1s to 36500d, such as 12h or 30d");
 }

@@ -10,7 +10,7 @@ export function listenForMetrics(
   { adminHost, adminPort, idleTimeout }: Config<"adminHost" | "adminPort" | "idleTimeout">,
   metrics: Parameters<typeof metricsRoute>[0],
 ): HttpServer | undefined {
-  if (adminPort === "off") return undefined;
+  if (adminPort === undefined) return undefined;
   return new HttpServer({
     host: adminHost,
     port: adminPort,

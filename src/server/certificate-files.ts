@@ -29,8 +29,8 @@ export class CertificateFiles {
    * @throws UsageError when only one is set; Error when they are not a certificate and its key
    */
   static open({ tlsCert, tlsKey }: Config<"tlsCert" | "tlsKey">): CertificateFiles | undefined {
-    if (tlsCert === "off" && tlsKey === "off") return undefined;
-    if (tlsCert !== "off" && tlsKey !== "off") return new CertificateFiles(tlsCert, tlsKey);
+    if (tlsCert === undefined && tlsKey === undefined) return undefined;
+    if (tlsCert !== undefined && tlsKey !== undefined) return new CertificateFiles(tlsCert, tlsKey);
     throw new UsageError("--tls-cert and --tls-key go together: give both, or neither");
   }
 

@@ -10,14 +10,18 @@ export async function openIssuer(
   config: Config<"issuer" | "audience" | "jwksUrl" | "ownerClaim" | "ownerPrefix">,
   log: Log["events"],
 ): Promise<Issuer | undefined> {
-  const needed = [config.issuer, config.audience, config.jwksUrl];
-  if (needed.every((each) => each === "off")) return undefined;
-  if (needed.includes("off"))
+  const { issuer, audience, jwksUrl, ownerClaim, ownerPrefix = "" } = config;
+  if ([issuer, audience, jwksUrl].every((each) => each === undefined)) return undefined;
+  if (issuer === undefined || audience === undefined || jwksUrl === undefined)
     throw new UsageError("--issuer, --audience and --jwks-url go together: give all three, or none");
   // Loads jose only when it is needed.
   const { Issuer } = await import("../auth/issuer.ts");
   return new Issuer({
-    ...config,
+    issuer,
+    audience,
+    jwksUrl,
+    ownerClaim,
+    ownerPrefix,
     onKeysUnavailable: ({ cause }) => log.warn({ err: cause }, "cannot fetch the identity provider's keys"),
   });
 }

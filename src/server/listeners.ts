@@ -52,10 +52,10 @@ export function listen(options: ListenOptions): Listeners {
     idleTimeoutSeconds: Math.ceil(config.idleTimeout / 1_000),
     certificate: certificate?.current,
     authenticator,
-    requestQuota: unlessOff(config.rateLimit),
-    failureQuota: unlessOff(config.failureLimit),
-    proxies: unlessOff(config.trustedProxies),
-    corsOrigins: unlessOff(config.corsOrigins),
+    requestQuota: config.rateLimit,
+    failureQuota: config.failureLimit,
+    proxies: config.trustedProxies,
+    corsOrigins: config.corsOrigins,
     routes: routes(new App(storage), readiness, budget),
     onResponse: (event) => {
       if (!event.isAborted) metrics.recordResponse(event);
@@ -89,8 +89,6 @@ export function listen(options: ListenOptions): Listeners {
     },
   };
 }
-
-const unlessOff = <Value>(value: Value | "off"): Value | undefined => (value === "off" ? undefined : value);
 
 /** One line for a request: what failed and why, or just that it was answered; one more when the answer broke off. */
 function logResponse(log: Log["requests"], event: ResponseEvent, traceId: string | undefined): void {

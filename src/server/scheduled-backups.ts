@@ -18,7 +18,7 @@ const BACKUP_NAME = /^plantstore-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.db$/;
 /** Names of the temporary folders that killed backups leave behind. */
 const PARTIAL_NAME = /^plantstore-\d{8}T\d{6}Z\.db\.partial-/;
 
-type Schedule = Config<"database" | "backupDir" | "backupEvery" | "backupKeep">;
+type Schedule = Config<"database" | "backupEvery" | "backupKeep"> & { readonly backupDir: string };
 
 /**
  * Backs up a SQLite database at regular intervals, each time in a separate low-priority process. A failed backup is
@@ -39,7 +39,7 @@ export class ScheduledBackups {
 
   /** Starts the schedule. The first backup is due immediately, unless a recent one exists. */
   start(): void {
-    if (this.#schedule.backupDir !== "off") this.#done = this.#run();
+    this.#done = this.#run();
   }
 
   /** Aborts the current backup and ends the schedule. */

@@ -33,8 +33,8 @@ export async function serve(config: ServeConfig, supervisor?: Supervisor): Promi
     certificate?.check();
   });
   const issuer = await openIssuer(config, log.events);
-  const { database, queryTimeout: queryTimeoutMs, poolSize } = config;
-  if (config.backupDir !== "off") requireSqlite("--backup-dir", database);
+  const { database, queryTimeout: queryTimeoutMs, poolSize, backupDir } = config;
+  if (backupDir !== undefined) requireSqlite("--backup-dir", database);
   const metrics = new Metrics(supervisor?.worker);
   const storage = await openStorage(database, {
     forServer: true,
@@ -47,17 +47,18 @@ export async function serve(config: ServeConfig, supervisor?: Supervisor): Promi
   const tracing = await openTracing(config, log, supervisor?.worker);
   const authenticator = withIssuer(tokens, issuer);
   const server = listen({ config, storage, authenticator, log, metrics, tracing, certificate, supervisor });
-  const backups = new ScheduledBackups(config, log.events, metrics);
+  const backups =
+    backupDir === undefined ? undefined : new ScheduledBackups({ ...config, backupDir }, log.events, metrics);
   const storeUses = () =>
     tokens.storeLastUses().catch((err) => log.events.warn({ err }, "cannot store the last uses of tokens"));
   const noting = setInterval(storeUses, STORE_USES_EVERY_MS);
   const secret = await tokens.createFirst({ owner: "default", scopes: SCOPES, label: "first token" });
   (supervisor?.announce ?? announce)({ url: server.url, secret });
-  backups.start();
+  backups?.start();
 
   log.events.info({ signal: await stopping }, "stopping");
   forceExitAfterTimeout(config);
-  await Promise.all([server.stop(), backups.stop()]);
+  await Promise.all([server.stop(), backups?.stop()]);
   const traced = tracing?.close();
   clearInterval(noting);
   await storeUses();

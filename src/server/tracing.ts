@@ -11,7 +11,7 @@ export async function openTracing(
   log: Log,
   worker: number | undefined,
 ): Promise<Tracing | undefined> {
-  if (otlpEndpoint === "off") return undefined;
+  if (otlpEndpoint === undefined) return undefined;
   // Loads OpenTelemetry only when it is needed.
   const { Tracing } = await import("../observability/tracing.ts");
   let silentUntilMs = 0;

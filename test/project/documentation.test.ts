@@ -1,7 +1,7 @@
 import { describe, expect, it } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { SETTINGS } from "../../src/config/config.ts";
+import { flagOf, namesOf, SETTINGS, type Setting, variableOf } from "../../src/config/settings.ts";
 import { ERRORS } from "../../src/domain/error.ts";
 import { run, startProgram } from "../support/program.ts";
 import { temporaryFolder } from "../support/service.ts";
@@ -23,9 +23,10 @@ describe("README", () => {
 
   it("lists every setting", () => {
     expect(table("settings")).toEqual(
-      Object.values(SETTINGS).map((setting) => {
-        const preset = setting.default === undefined ? "none" : `\`${setting.default}\``;
-        return `| \`${setting.flag}\` | \`${setting.variable}\` | ${preset} | ${setting.help} |`;
+      namesOf(SETTINGS).map((name) => {
+        const { default: preset, help }: Setting<unknown> = SETTINGS[name];
+        const shown = preset === undefined ? "none" : `\`${preset}\``;
+        return `| \`${flagOf(name)}\` | \`${variableOf(name)}\` | ${shown} | ${help} |`;
       }),
     );
   });

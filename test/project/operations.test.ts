@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { join } from "node:path";
 import type { SyntaxNodeRef } from "@lezer/common";
 import { parser } from "@prometheus-io/lezer-promql";
-import { SETTINGS } from "../../src/config/config.ts";
+import { namesOf, SETTINGS, variableOf } from "../../src/config/settings.ts";
 import { DATABASES, type TestDatabase } from "../support/engines.ts";
 import { createToken, fetchMetrics, type Program, startProgram } from "../support/program.ts";
 import { until } from "../support/until.ts";
@@ -161,7 +161,7 @@ describe("the dashboard", () => {
 describe("the deployment files", () => {
   it.each(["deploy/plantstore.service", "deploy/Containerfile"])("use only existing settings: %s", async (path) => {
     const used = [...(await read(path)).matchAll(/PLANTSTORE_[A-Z_]+/g)].map(([name]) => name);
-    const existing: string[] = Object.values(SETTINGS).map(({ variable }) => variable);
+    const existing: string[] = namesOf(SETTINGS).map(variableOf);
     expect(used.length).toBeGreaterThan(0);
     expect(used.filter((name) => !existing.includes(name))).toEqual([]);
   });
