@@ -1,7 +1,7 @@
 import { type Config, readConfig, UsageError } from "../config/config.ts";
 import { compare, type Databases, type OnProgress } from "../copy/compare.ts";
 import { copyPlants, copyTokens, requireEqual, requireResolvable } from "../copy/copy.ts";
-import { stopSignal } from "../server/process.ts";
+import { stopSignal } from "../server/signals.ts";
 import { isSameDatabase } from "../storage/database-url.ts";
 import { openStorage } from "../storage/open.ts";
 import type { Storage } from "../storage/storage.ts";

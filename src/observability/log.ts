@@ -1,5 +1,5 @@
 import { writeSync } from "node:fs";
-import { pino } from "pino";
+import { type Logger, type LoggerOptions, pino, stdTimeFunctions } from "pino";
 
 /** Longer lines are forwarded in parts. */
 const MAX_LINE_LENGTH = 1024 * 1024;
@@ -13,24 +13,27 @@ const MAX_UNWRITTEN_BYTES = 1024 * 1024;
 /** Two loggers that write JSON lines to standard error. */
 export interface Log {
   /** Lifecycle events: written immediately. */
-  readonly events: pino.Logger;
+  readonly events: Logger;
   /** Requests: buffered for up to 100 ms, so that a flood of failures stays cheap. */
-  readonly requests: pino.Logger;
-  /** Writes all buffered lines. Also runs when the process exits. */
-  flush(): void;
+  readonly requests: Logger;
+  /** The destination of both. It is also flushed when the process exits. */
+  readonly output: StandardError;
 }
 
 /** Opens the loggers of this process. In a worker, every line has its number. */
 export function openLog(worker?: number): Log {
-  const options = { ...OPTIONS, base: { pid: process.pid, ...(worker === undefined ? {} : { worker }) } };
-  const standardError = new StandardError();
-  const flush = () => standardError.flush();
-  process.on("exit", flush);
-  setInterval(flush, FLUSH_INTERVAL_MS).unref();
+  const options: LoggerOptions = {
+    timestamp: stdTimeFunctions.isoTime,
+    formatters: { level: (level) => ({ level }) },
+    base: { pid: process.pid, worker },
+  };
+  const output = new StandardError();
+  process.on("exit", () => output.flush());
+  setInterval(() => output.flush(), FLUSH_INTERVAL_MS).unref();
   return {
-    events: pino(options, standardError),
-    requests: pino(options, { write: (text) => standardError.buffer(text) }),
-    flush,
+    events: pino(options, output),
+    requests: pino(options, { write: (text) => output.buffer(text) }),
+    output,
   };
 }
 
@@ -39,7 +42,7 @@ export function openLog(worker?: number): Log {
  * it keeps a bounded amount of text for the next attempt. pino's own destination emits errors and can block the exit
  * forever.
  */
-export class StandardError {
+class StandardError {
   #text = "";
   /** The unwritten rest of the last flush. */
   #rest = Buffer.alloc(0);
@@ -84,39 +87,3 @@ export async function forwardLines(
   }
   if (rest !== "") to.write(`${rest}\n`);
 }
-
-const OPTIONS: pino.LoggerOptions = {
-  timestamp: pino.stdTimeFunctions.isoTime,
-  formatters: { level: (level) => ({ level }) },
-};
-
-/** Maximum failed requests logged per second, so that a flood cannot fill the disk or slow other requests. */
-const MAX_FAILURES_PER_SECOND = 500;
-
-/** Rate-limits failure log lines and logs the number suppressed once per second. Call the result before each line. */
-export function limitFailureLog(log: pino.Logger): () => boolean {
-  let count = 0;
-  const startPeriod = () => {
-    if (count > MAX_FAILURES_PER_SECOND)
-      log.warn({ count: count - MAX_FAILURES_PER_SECOND }, "failure log lines suppressed");
-    count = 0;
-  };
-  return () => {
-    if (count === 0) setTimeout(startPeriod, 1_000).unref();
-    return ++count <= MAX_FAILURES_PER_SECOND;
-  };
-}
-
-/** Matches a token of this server, or a part of one. */
-const TOKEN = /plt_[0-9A-Za-z]+|[0-9A-Za-z]{36,}/gi;
-/**
- * Matches a JWT if the match has a dot. The dot is optional in the expression to keep the search linear: if it were
- * required, the search would start over at each `ey` of a text without dots.
- */
-const MAYBE_JWT = /ey[\w-]{10,}((?:\.|%(?:25)*2e)[\w.%-]*)?/gi;
-
-/** Replaces everything in client-supplied text that may be a token or part of one, in any encoding, with `...`. */
-export const redact = (text: string): string =>
-  text
-    .replace(MAYBE_JWT, (match, afterDot: string | undefined) => (afterDot === undefined ? match : "..."))
-    .replace(TOKEN, "...");

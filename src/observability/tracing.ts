@@ -1,13 +1,5 @@
-import {
-  type DiagLogger,
-  diag,
-  ROOT_CONTEXT,
-  SpanKind,
-  SpanStatusCode,
-  type TextMapGetter,
-  type Tracer,
-} from "@opentelemetry/api";
-import { setGlobalErrorHandler, W3CTraceContextPropagator } from "@opentelemetry/core";
+import { type Context, diag, ROOT_CONTEXT, SpanKind, SpanStatusCode, type Tracer, trace } from "@opentelemetry/api";
+import { parseTraceParent, setGlobalErrorHandler } from "@opentelemetry/core";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
 import {
@@ -18,7 +10,8 @@ import {
 } from "@opentelemetry/sdk-trace";
 import packageJson from "../../package.json" with { type: "json" };
 import type { ResponseEvent } from "../http/active-call.ts";
-import { redact } from "./log.ts";
+import type { Log } from "./log.ts";
+import { redact } from "./redact.ts";
 
 /** Timeout for exporting a batch, including retries. */
 const EXPORT_TIMEOUT_MS = 3_000;
@@ -26,6 +19,8 @@ const EXPORT_TIMEOUT_MS = 3_000;
 const MAX_EXPORTS = 2;
 /** Maximum number of queued spans; further spans are dropped. */
 const MAX_QUEUED_SPANS = 8_192;
+/** Minimum time between two log lines about spans that are not exported. */
+const LOG_INTERVAL_MS = 60_000;
 
 /** Options of {@link Tracing}. */
 export interface TracingOptions {
@@ -35,8 +30,6 @@ export interface TracingOptions {
   readonly ratio: number;
   /** The number of this worker, if this process is one. */
   readonly worker?: number | undefined;
-  /** Called when spans are dropped or a batch cannot be exported. */
-  onError(error: unknown): void;
 }
 
 /**
@@ -45,15 +38,14 @@ export interface TracingOptions {
  * wait for the collector, and spans contain no secrets.
  */
 export class Tracing {
-  readonly #onError: (error: unknown) => void;
+  readonly #log: Log["events"];
   readonly #provider: TracerProvider;
   readonly #tracer: Tracer;
-  readonly #propagator = new W3CTraceContextPropagator();
+  #silentUntilMs = 0;
 
-  constructor({ endpoint, ratio, worker, onError }: TracingOptions) {
-    this.#onError = onError;
-    setGlobalErrorHandler(onError);
-    diag.setLogger(createDiagLogger(onError));
+  constructor({ endpoint, ratio, worker }: TracingOptions, log: Log["events"]) {
+    this.#log = log;
+    this.#reportErrors();
     const exporter = new OTLPTraceExporter({
       url: `${endpoint.replace(/\/+$/, "")}/v1/traces`,
       timeoutMillis: EXPORT_TIMEOUT_MS,
@@ -84,7 +76,6 @@ export class Tracing {
   /** Records a span for a request and returns its trace id, also when the trace is not sampled. */
   record({ call: { request, requestId }, operation, status, durationMs, error }: ResponseEvent): string {
     const endMs = Date.now();
-    const context = this.#propagator.extract(ROOT_CONTEXT, request.headers, HEADERS);
     const span = this.#tracer.startSpan(
       operation,
       {
@@ -97,7 +88,7 @@ export class Tracing {
           ...(error === undefined ? {} : { "error.type": error.code }),
         },
       },
-      context,
+      parentContext(request),
     );
     if (status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
     span.end(endMs);
@@ -108,17 +99,23 @@ export class Tracing {
   async close(): Promise<void> {
     await this.#provider.shutdown().catch(this.#onError);
   }
+
+  /** Logs the library's errors and warnings, such as dropped spans, and discards its other messages. */
+  #reportErrors(): void {
+    const discard = () => {};
+    setGlobalErrorHandler(this.#onError);
+    diag.setLogger({ error: this.#onError, warn: this.#onError, info: discard, debug: discard, verbose: discard });
+  }
+
+  readonly #onError = (error: unknown): void => {
+    if (performance.now() < this.#silentUntilMs) return;
+    this.#silentUntilMs = performance.now() + LOG_INTERVAL_MS;
+    this.#log.warn({ reason: String(error) }, "traces not sent");
+  };
 }
 
-/** Reads only `traceparent`. Callers control `tracestate`, so it is ignored. */
-const HEADERS: TextMapGetter<Headers> = {
-  get: (headers, name) => (name === "traceparent" ? (headers.get(name) ?? undefined) : undefined),
-  keys: () => ["traceparent"],
-};
-
-/** Reports the library's errors and warnings, such as dropped spans, and discards its other messages. */
-function createDiagLogger(onError: (error: unknown) => void): DiagLogger {
-  const report = (message: string) => onError(new Error(message));
-  const discard = () => {};
-  return { error: report, warn: report, info: discard, debug: discard, verbose: discard };
+/** Returns the caller's span from `traceparent`. Callers control `tracestate`, so it is ignored. */
+function parentContext({ headers }: Request): Context {
+  const parent = parseTraceParent(headers.get("traceparent") ?? "");
+  return parent === null ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true });
 }

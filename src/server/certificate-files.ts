@@ -4,16 +4,16 @@ import { type Config, UsageError } from "../config/config.ts";
 import type { Certificate } from "../http/listener.ts";
 
 /** Polling interval: file watchers miss a symbolic link that is switched, as Kubernetes does. */
-const READ_EVERY_MS = 2_000;
+const CHECK_INTERVAL_MS = 2_000;
 /** Maximum size of a certificate chain or key. */
 const MAX_PEM_BYTES = 1024 * 1024;
 
 /** Receives the outcome of reading the files again. */
 interface Watcher {
-  /** May throw: the change then counts as failed, and the next check repeats it. */
+  /** The files have changed. When this throws, the change counts as failed, and the next check repeats it. */
   onChange(certificate: Certificate): void;
   /** The files cannot be used. Called once, until the reason changes. */
-  onFault(error: Error): void;
+  onError(error: Error): void;
 }
 
 /** The files with the server's certificate chain and private key. */
@@ -22,7 +22,7 @@ export class CertificateFiles {
   readonly #keyPath: string;
   #current: Certificate;
   #watcher: Watcher | undefined;
-  #fault = "";
+  #lastError = "";
 
   /**
    * Opens the files of the settings; returns `undefined` when none are set.
@@ -48,7 +48,7 @@ export class CertificateFiles {
   /** Checks the files at an interval, until the returned function is called. */
   watch(watcher: Watcher): () => void {
     this.#watcher = watcher;
-    const timer = setInterval(() => this.check(), READ_EVERY_MS);
+    const timer = setInterval(() => this.check(), CHECK_INTERVAL_MS);
     return () => {
       clearInterval(timer);
       this.#watcher = undefined;
@@ -62,15 +62,15 @@ export class CertificateFiles {
       const next = this.#read(this.#current);
       if (next !== this.#current) this.#watcher.onChange(next);
       this.#current = next;
-      this.#fault = "";
+      this.#lastError = "";
     } catch (error) {
       const { message } = error as Error;
-      if (message !== this.#fault) this.#watcher.onFault(error as Error);
-      this.#fault = message;
+      if (message !== this.#lastError) this.#watcher.onError(error as Error);
+      this.#lastError = message;
     }
   }
 
-  /** Reads the files; returns `known` when they have not changed. */
+  /** Reads and checks the files. Returns `known` when they have not changed. */
   #read(known?: Certificate): Certificate {
     try {
       const certificate = { cert: readPem(this.#certPath), key: readPem(this.#keyPath) };

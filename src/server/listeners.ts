@@ -1,19 +1,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { App } from "../app.ts";
 import type { Authenticator } from "../auth/authenticator.ts";
-import type { ResponseEvent } from "../http/active-call.ts";
 import { routes } from "../http/routes.ts";
 import { SendBudget } from "../http/send-budget.ts";
 import { HttpServer } from "../http/server.ts";
-import { type Log, limitFailureLog, redact } from "../observability/log.ts";
+import type { Log } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
+import { RequestLog } from "../observability/request-log.ts";
 import type { Tracing } from "../observability/tracing.ts";
 import { formatForLog } from "../storage/database-url.ts";
 import type { Storage } from "../storage/storage.ts";
 import { listenForMetrics } from "./admin.ts";
 import type { CertificateFiles } from "./certificate-files.ts";
 import type { ServeConfig } from "./config.ts";
-import type { Supervisor } from "./worker.ts";
+import type { SupervisorChannel } from "./supervisor-channel.ts";
 
 /** Options of {@link listen}. */
 interface ListenOptions {
@@ -24,13 +24,13 @@ interface ListenOptions {
   readonly metrics: Metrics;
   readonly tracing: Tracing | undefined;
   readonly certificate: CertificateFiles | undefined;
-  readonly supervisor: Supervisor | undefined;
+  readonly supervisor: SupervisorChannel | undefined;
 }
 
 /** The listeners of one process. */
 export interface Listeners {
   readonly url: string;
-  /** Drains and then stops listening; resolves when every accepted request is answered or out of time. */
+  /** Drains and then stops listening; resolves when all accepted requests are completed or have timed out. */
   stop(): Promise<void>;
 }
 
@@ -42,7 +42,7 @@ export function listen(options: ListenOptions): Listeners {
   const { config, storage, authenticator, log, metrics, tracing, certificate, supervisor } = options;
   let isDraining = false;
   const readiness = { isDraining: () => isDraining, ping: () => storage.ping() };
-  const mayLogFailure = limitFailureLog(log.requests);
+  const requestLog = new RequestLog(log.requests, config.log);
   supervisor?.onMetricsRequest(() => metrics.snapshot());
   const budget = new SendBudget(config.sendBuffer, () => main.pendingRequests);
   const main = new HttpServer({
@@ -60,8 +60,7 @@ export function listen(options: ListenOptions): Listeners {
     onResponse: (event) => {
       if (!event.isAborted) metrics.recordResponse(event);
       const traceId = event.isAborted ? undefined : tracing?.record(event);
-      const isLogged = config.log === "requests" || (event.error !== undefined && mayLogFailure());
-      if (isLogged) logResponse(log.requests, event, traceId);
+      requestLog.record(event, traceId);
     },
   });
   metrics.observe(main, storage, budget);
@@ -71,7 +70,7 @@ export function listen(options: ListenOptions): Listeners {
       main.setCertificate(next);
       log.events.info("certificate replaced");
     },
-    onFault: (err) => log.events.warn({ err }, "certificate not replaced"),
+    onError: (err) => log.events.warn({ err }, "certificate not replaced"),
   });
   const database = formatForLog(config.database);
   log.events.info({ url: main.url, adminUrl: admin?.url, database, bun: Bun.version }, "serving");
@@ -84,28 +83,8 @@ export function listen(options: ListenOptions): Listeners {
       // A worker without a supervisor does not drain, because the next supervisor needs the port. The listener keeps the
       // process alive, so that the timer need not.
       const drained = sleep(config.drain, undefined, { ref: false });
-      await Promise.race([drained, ...(supervisor === undefined ? [] : [supervisor.gone])]);
+      await Promise.race([drained, ...(supervisor === undefined ? [] : [supervisor.closed])]);
       await Promise.all([main.stop(config.stopTimeout), admin?.stop(config.stopTimeout)]);
     },
   };
-}
-
-/** One line for a request: what failed and why, or just that it was answered; one more when the answer broke off. */
-function logResponse(log: Log["requests"], event: ResponseEvent, traceId: string | undefined): void {
-  const { call, operation, status, durationMs, error } = event;
-  const { request, requestId, owner } = call;
-  const path = redact(request.url.replace(/^https?:\/\/[^/]*|\?.*$/g, ""));
-  const about = {
-    requestId: redact(requestId),
-    ...(traceId === undefined ? {} : { traceId }),
-    operation,
-    method: request.method,
-    path,
-    ...(owner === "" ? {} : { owner }),
-    status,
-    durationMs: Math.round(durationMs * 1_000) / 1_000,
-  };
-  if (error === undefined) log.info(about, "answered");
-  else if (status < 500) log.warn({ ...about, error: error.code }, error.message);
-  else log.error({ ...about, error: error.code, err: error.cause }, error.message);
 }

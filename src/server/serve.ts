@@ -2,31 +2,33 @@ import { withIssuer } from "../auth/authenticator.ts";
 import { Tokens } from "../auth/tokens.ts";
 import { requireSqlite } from "../cli/maintenance.ts";
 import { SCOPES } from "../domain/token.ts";
-import { openLog } from "../observability/log.ts";
+import { type Log, openLog } from "../observability/log.ts";
 import { Metrics } from "../observability/metrics.ts";
+import type { Tracing } from "../observability/tracing.ts";
 import { openStorage } from "../storage/open.ts";
+import { announce } from "./announcement.ts";
 import { CertificateFiles } from "./certificate-files.ts";
 import type { ServeConfig } from "./config.ts";
 import { openIssuer } from "./issuer.ts";
 import { listen } from "./listeners.ts";
-import { announce, endOnUncaughtError, forceExitAfterTimeout, onReload, stopSignal } from "./process.ts";
+import { killOnUncaughtError } from "./process.ts";
 import { ScheduledBackups } from "./scheduled-backups.ts";
-import { openTracing } from "./tracing.ts";
-import { connectToSupervisor, type Supervisor } from "./worker.ts";
+import { onReload, stopSignal, waitForStop } from "./signals.ts";
+import { SupervisorChannel } from "./supervisor-channel.ts";
 
 /** Interval at which the last uses of tokens are stored. */
-const STORE_USES_EVERY_MS = 10_000;
+const STORE_USES_INTERVAL_MS = 10_000;
 
 /** Runs a server as the worker with this number. */
 export async function serveAsWorker(config: ServeConfig, number: number): Promise<void> {
-  const supervisor = connectToSupervisor(number);
+  const supervisor = new SupervisorChannel(number);
   await serve(config, supervisor).catch(supervisor.giveUp);
 }
 
-/** Runs a server until a stop signal. */
-export async function serve(config: ServeConfig, supervisor?: Supervisor): Promise<void> {
+/** Runs a server until a stop signal. A failed start closes nothing, because the process ends. */
+export async function serve(config: ServeConfig, supervisor?: SupervisorChannel): Promise<void> {
   const log = openLog(supervisor?.worker);
-  endOnUncaughtError(log);
+  killOnUncaughtError(log);
   const certificate = CertificateFiles.open(config);
   onReload(() => {
     log.events.info({ signal: "SIGHUP" }, "reloading");
@@ -35,35 +37,50 @@ export async function serve(config: ServeConfig, supervisor?: Supervisor): Promi
   const issuer = await openIssuer(config, log.events);
   const { database, queryTimeout: queryTimeoutMs, poolSize, backupDir } = config;
   if (backupDir !== undefined) requireSqlite("--backup-dir", database);
+
+  // Closed in reverse order. Tracing comes first, so that a slow collector does not delay closing the database.
+  const resources = new AsyncDisposableStack();
+  const tracing = await openTracing(config, log.events, supervisor?.worker);
+  resources.defer(() => tracing?.close());
   const metrics = new Metrics(supervisor?.worker);
-  const storage = await openStorage(database, {
-    forServer: true,
-    queryTimeoutMs,
-    poolSize,
-    onCommit: (commit) => metrics.recordCommit(commit),
-  });
-  const tokens = new Tokens(storage);
+  const onCommit = metrics.recordCommit.bind(metrics);
+  const storage = await openStorage(database, { forServer: true, queryTimeoutMs, poolSize, onCommit });
+  resources.defer(() => storage.close());
   const stopping = supervisor?.stopping ?? stopSignal();
-  const tracing = await openTracing(config, log, supervisor?.worker);
+  const tokens = new Tokens(storage);
+  resources.defer(storeTokenUses(tokens, log.events));
   const authenticator = withIssuer(tokens, issuer);
   const server = listen({ config, storage, authenticator, log, metrics, tracing, certificate, supervisor });
   const backups =
     backupDir === undefined ? undefined : new ScheduledBackups({ ...config, backupDir }, log.events, metrics);
-  const storeUses = () =>
-    tokens.storeLastUses().catch((err) => log.events.warn({ err }, "cannot store the last uses of tokens"));
-  const noting = setInterval(storeUses, STORE_USES_EVERY_MS);
+  resources.defer(async () => void (await Promise.all([server.stop(), backups?.stop()])));
   const secret = await tokens.createFirst({ owner: "default", scopes: SCOPES, label: "first token" });
   (supervisor?.announce ?? announce)({ url: server.url, secret });
   backups?.start();
 
-  log.events.info({ signal: await stopping }, "stopping");
-  forceExitAfterTimeout(config);
-  await Promise.all([server.stop(), backups?.stop()]);
-  const traced = tracing?.close();
-  clearInterval(noting);
-  await storeUses();
-  await storage.close();
-  await traced;
+  await waitForStop(stopping, config, log.events);
+  await resources.disposeAsync();
   log.events.info("stopped");
-  supervisor?.leave();
+  supervisor?.close();
+}
+
+/** Starts tracing if a collector is configured. OpenTelemetry is loaded only then. */
+async function openTracing(
+  { otlpEndpoint, traceRatio: ratio }: ServeConfig,
+  log: Log["events"],
+  worker: number | undefined,
+): Promise<Tracing | undefined> {
+  if (otlpEndpoint === undefined) return undefined;
+  const { Tracing } = await import("../observability/tracing.ts");
+  return new Tracing({ endpoint: otlpEndpoint, ratio, worker }, log);
+}
+
+/** Stores the last uses of tokens at an interval. Returns a function that stores them for the last time. */
+function storeTokenUses(tokens: Tokens, log: Log["events"]): () => Promise<void> {
+  const store = () => tokens.storeLastUses().catch((err) => log.warn({ err }, "cannot store the last uses of tokens"));
+  const timer = setInterval(store, STORE_USES_INTERVAL_MS);
+  return async () => {
+    clearInterval(timer);
+    await store();
+  };
 }

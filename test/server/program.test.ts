@@ -125,7 +125,7 @@ describe("the command line of serve", () => {
     const program = await startProgram(["--database", `sqlite:${path}`], env);
     expect([existsSync(path), existsSync(other)]).toEqual([true, false]);
     await fetch(`${program.url}/livez`);
-    await program.logged("answered");
+    await program.logged("request completed");
   });
 
   it("reads variables where there is no flag, and makes the folder of the database", async () => {

@@ -251,7 +251,7 @@ describe("a certificate that cannot be used", () => {
     const heard: string[] = [];
     CertificateFiles.open({ tlsCert: files.cert, tlsKey: files.key })?.watch({
       onChange: ({ cert }) => heard.push(cert),
-      onFault: ({ message }) => heard.push(message),
+      onError: ({ message }) => heard.push(message),
     });
     const [[tick]] = ticks.mock.calls as unknown as [[() => void]];
     ticks.mockRestore();
@@ -274,7 +274,7 @@ describe("a certificate that cannot be used", () => {
     const changes: string[] = [];
     const stopWatching = opened?.watch({
       onChange: () => changes.push("change"),
-      onFault: () => changes.push("error"),
+      onError: () => changes.push("error"),
     });
     stopWatching?.();
     writeFileSync(files.cert, second.cert);
@@ -292,7 +292,7 @@ describe("a certificate that cannot be used", () => {
         events.push("change");
         if (events.length === 1) throw new Error("no descriptor");
       },
-      onFault: ({ message }) => events.push(message),
+      onError: ({ message }) => events.push(message),
     });
     const [[tick]] = ticks.mock.calls as unknown as [[() => void]];
     ticks.mockRestore();

@@ -2,10 +2,10 @@
  * A supervisor with one worker that says that it is ready, disconnects and keeps running. Prints the metrics that the
  * supervisor gets from it, asked twice: while the line may still be open, and after that.
  */
-import { WorkerProcess } from "../../src/server/worker.ts";
+import { WorkerProcess } from "../../src/server/worker-process.ts";
 
 if (process.send !== undefined) {
-  process.send({ ready: {} }, undefined, undefined, () => process.disconnect?.());
+  process.send({ type: "ready", announcement: {} }, undefined, undefined, () => process.disconnect?.());
   setTimeout(() => {}, 10_000);
 } else {
   const worker = new WorkerProcess(1, 0, process.stderr);

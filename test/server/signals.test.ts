@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it, spyOn } from "bun:test";
-import { stopSignal } from "../../src/server/process.ts";
+import { stopSignal } from "../../src/server/signals.ts";
 
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
 /** With the one that counts where a terminal runs the tests. */
