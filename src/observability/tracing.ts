@@ -15,22 +15,10 @@ import { redact } from "./redact.ts";
 
 /** Timeout for exporting a batch, including retries. */
 const EXPORT_TIMEOUT_MS = 3_000;
-/** Maximum number of concurrent exports. */
-const MAX_EXPORTS = 2;
 /** Maximum number of queued spans; further spans are dropped. */
 const MAX_QUEUED_SPANS = 8_192;
 /** Minimum time between two log lines about spans that are not exported. */
 const LOG_INTERVAL_MS = 60_000;
-
-/** Options of {@link Tracing}. */
-export interface TracingOptions {
-  /** Base URL of the collector; `/v1/traces` is added. */
-  readonly endpoint: string;
-  /** The fraction of requests to sample, from 0 to 1, unless the caller's trace context decides. */
-  readonly ratio: number;
-  /** The number of this worker, if this process is one. */
-  readonly worker?: number | undefined;
-}
 
 /**
  * Exports a span of each request to an OpenTelemetry collector, as a child of the caller's span (W3C Trace Context).
@@ -43,13 +31,16 @@ export class Tracing {
   readonly #tracer: Tracer;
   #silentUntilMs = 0;
 
-  constructor({ endpoint, ratio, worker }: TracingOptions, log: Log["events"]) {
+  /**
+   * Starts the export to `endpoint`, the base URL of a collector. `ratio` is the fraction of requests to sample, from 0 to
+   * 1, unless the caller's trace context decides. `worker` is the number of this worker, if this process is one.
+   */
+  constructor(endpoint: string, ratio: number, worker: number | undefined, log: Log["events"]) {
     this.#log = log;
     this.#reportErrors();
     const exporter = new OTLPTraceExporter({
       url: `${endpoint.replace(/\/+$/, "")}/v1/traces`,
       timeoutMillis: EXPORT_TIMEOUT_MS,
-      concurrencyLimit: MAX_EXPORTS,
     });
     const defaults = resourceFromAttributes({
       "service.name": packageJson.name,

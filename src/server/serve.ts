@@ -66,13 +66,13 @@ export async function serve(config: ServeConfig, supervisor?: SupervisorChannel)
 
 /** Starts tracing if a collector is configured. OpenTelemetry is loaded only then. */
 async function openTracing(
-  { otlpEndpoint, traceRatio: ratio }: ServeConfig,
+  { otlpEndpoint, traceRatio }: ServeConfig,
   log: Log["events"],
   worker: number | undefined,
 ): Promise<Tracing | undefined> {
   if (otlpEndpoint === undefined) return undefined;
   const { Tracing } = await import("../observability/tracing.ts");
-  return new Tracing({ endpoint: otlpEndpoint, ratio, worker }, log);
+  return new Tracing(otlpEndpoint, traceRatio, worker, log);
 }
 
 /** Stores the last uses of tokens at an interval. Returns a function that stores them for the last time. */

@@ -1,4 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "bun:test";
+import type { ResponseEvent } from "../../src/http/active-call.ts";
+import type { Log } from "../../src/observability/log.ts";
+import { Tracing } from "../../src/observability/tracing.ts";
 import { temporaryFolder } from "../support/service.ts";
 import { startPrograms } from "../support/started.ts";
 import { until } from "../support/until.ts";
@@ -140,6 +143,20 @@ describe("serve with --otlp-endpoint", () => {
     await program.logged("traces not sent");
     expect((await fetch(`${program.url}/livez`)).status).toBe(200);
     expect(await program.stop()).toBe(0);
+  });
+});
+
+describe("Tracing", () => {
+  it("flushes several batches when it closes", async () => {
+    const warnings: unknown[] = [];
+    const log = { warn: (...args: unknown[]) => warnings.push(args) } as unknown as Log["events"];
+    const tracing = new Tracing(collector.url, 1, undefined, log);
+    const call = { request: new Request("http://x/livez"), requestId: "mine" };
+    const event = { call, operation: "livez", status: 200, durationMs: 1, error: undefined } as ResponseEvent;
+    for (let n = 0; n < 3_000; n++) tracing.record(event);
+    await tracing.close();
+    expect(await until(collector.spans, (spans) => spans.length === 3_000)).toHaveLength(3_000);
+    expect(warnings).toEqual([]);
   });
 });
 
