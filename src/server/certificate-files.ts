@@ -1,6 +1,6 @@
 import { readFileSync, statSync } from "node:fs";
 import { createSecureContext } from "node:tls";
-import { type Config, UsageError } from "../config/config.ts";
+import type { Config } from "../config/config.ts";
 import type { Certificate } from "../http/listener.ts";
 
 /** Polling interval: file watchers miss a symbolic link that is switched, as Kubernetes does. */
@@ -26,12 +26,10 @@ export class CertificateFiles {
 
   /**
    * Opens the files of the settings; returns `undefined` when none are set.
-   * @throws UsageError when only one is set; Error when they are not a certificate and its key
+   * @throws Error when they are not a certificate and its key
    */
   static open({ tlsCert, tlsKey }: Config<"tlsCert" | "tlsKey">): CertificateFiles | undefined {
-    if (tlsCert === undefined && tlsKey === undefined) return undefined;
-    if (tlsCert !== undefined && tlsKey !== undefined) return new CertificateFiles(tlsCert, tlsKey);
-    throw new UsageError("--tls-cert and --tls-key go together: give both, or neither");
+    return tlsCert === undefined || tlsKey === undefined ? undefined : new CertificateFiles(tlsCert, tlsKey);
   }
 
   private constructor(certPath: string, keyPath: string) {

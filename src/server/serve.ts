@@ -1,6 +1,5 @@
 import { withIssuer } from "../auth/authenticator.ts";
 import { Tokens } from "../auth/tokens.ts";
-import { requireSqlite } from "../cli/maintenance.ts";
 import { SCOPES } from "../domain/token.ts";
 import { type Log, openLog } from "../observability/log.ts";
 import { Metrics } from "../observability/metrics.ts";
@@ -36,7 +35,6 @@ export async function serve(config: ServeConfig, supervisor?: SupervisorChannel)
   });
   const issuer = await openIssuer(config, log.events);
   const { database, queryTimeout: queryTimeoutMs, poolSize, backupDir } = config;
-  if (backupDir !== undefined) requireSqlite("--backup-dir", database);
 
   // Closed in reverse order. Tracing comes first, so that a slow collector does not delay closing the database.
   const resources = new AsyncDisposableStack();

@@ -1,4 +1,3 @@
-import { UsageError } from "../config/config.ts";
 import { findPort } from "../http/listener.ts";
 import { openLog } from "../observability/log.ts";
 import { aggregateMetrics } from "../observability/metrics.ts";
@@ -16,10 +15,9 @@ const PORT_RETRY_MS = 50;
 
 /**
  * Runs several server processes on one port, restarts those that end, and lets all complete their requests on a stop signal.
- * @throws UsageError; Error when the workers cannot start
+ * @throws Error when the workers cannot start
  */
 export async function supervise(config: ServeConfig): Promise<void> {
-  requireSharable(config);
   const log = openLog();
   killOnUncaughtError(log);
   const stopping = stopSignal();
@@ -52,16 +50,5 @@ async function findPortWithRetries({ host, port }: ServeConfig): Promise<number>
       if (code !== "EADDRINUSE" || performance.now() >= deadlineMs) throw error;
       await Bun.sleep(PORT_RETRY_MS);
     }
-  }
-}
-
-function requireSharable({ workers, database }: ServeConfig): void {
-  if (database.engine === "sqlite") {
-    throw new UsageError(
-      `--workers ${workers} needs PostgreSQL, because a SQLite database is for one process: name one with --database, or use --workers 1`,
-    );
-  }
-  if (process.platform !== "linux") {
-    throw new UsageError(`--workers ${workers} needs Linux, where processes can share a port: use --workers 1`);
   }
 }

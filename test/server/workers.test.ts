@@ -65,7 +65,7 @@ describe("serve --workers", () => {
     const path = `${folder.path}/plants.db`;
     const { exitCode, stdout, stderr } = await run(["serve", "--workers", "2", "--database", `sqlite:${path}`]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
-    expect(stderr).toMatch(/^plantstore: --workers 2 needs PostgreSQL.*--database.*\n$/);
+    expect(stderr).toMatch(/^plantstore: --workers above 1 requires PostgreSQL.*--database.*\n$/);
     expect(await Bun.file(path).exists()).toBe(false);
     folder.remove();
   });
