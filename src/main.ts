@@ -10,7 +10,7 @@ import { importCommand } from "./cli/import.ts";
 import { restoreCommand } from "./cli/restore.ts";
 import { serveCommand } from "./cli/serve.ts";
 import { tokenCommand } from "./cli/token.ts";
-import { UsageError } from "./config/config.ts";
+import { describeUnknownVariables, UsageError } from "./config/config.ts";
 
 const program = command("plantstore")
   .description(packageJson.description)
@@ -22,7 +22,12 @@ const program = command("plantstore")
   .addCommand(copyCommand())
   .addCommand(backupCommand())
   .addCommand(restoreCommand())
-  .addCommand(checkCommand());
+  .addCommand(checkCommand())
+  .hook("preAction", (_program, action) => {
+    // The supervisor of a worker has already printed them.
+    if (action.opts()["worker"] !== undefined) return;
+    for (const problem of describeUnknownVariables()) console.error(`plantstore: warning: ${problem}`);
+  });
 
 await program.parseAsync().catch(fail);
 

@@ -1,5 +1,6 @@
 import { INVALID } from "./kinds.ts";
-import { flagOf, SETTINGS, type Setting, type SettingName, variableOf } from "./settings.ts";
+import { nearest } from "./nearest.ts";
+import { flagOf, namesOf, SETTINGS, type Setting, type SettingName, variableOf } from "./settings.ts";
 
 /** Invalid arguments or settings. The program exits with 2. */
 export class UsageError extends Error {
@@ -79,4 +80,14 @@ export function readConfig<Name extends SettingName>(
   problems.push(...broken.map(({ problem }) => problem));
   if (problems.length > 0) throw new UsageError(problems.join("; "));
   return config;
+}
+
+/** Describes each `PLANTSTORE_` variable of the environment that is not a setting, such as a misspelled one. */
+export function describeUnknownVariables(): string[] {
+  const known = namesOf(SETTINGS).map(variableOf);
+  const unknown = Object.keys(process.env).filter((name) => name.startsWith("PLANTSTORE_") && !known.includes(name));
+  return unknown.map((name) => {
+    const similar = nearest(name.toUpperCase(), known);
+    return `${name} is not a setting${similar === undefined ? "" : `: did you mean ${similar}?`}`;
+  });
 }

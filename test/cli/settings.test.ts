@@ -113,3 +113,39 @@ describe("the table of settings", () => {
     ]);
   });
 });
+
+describe("an environment variable that is not a setting", () => {
+  const database = ["--database", `sqlite:${folder.path}/plants.db`];
+
+  it.each([
+    ["PLANTSTORE_DATABSE", ": did you mean PLANTSTORE_DATABASE?"],
+    ["PLANTSTORE_TLS_CERTS", ": did you mean PLANTSTORE_TLS_CERT?"],
+    ["PLANTSTORE_PROT", ": did you mean PLANTSTORE_PORT?"],
+    ["PLANTSTORE_port", ": did you mean PLANTSTORE_PORT?"],
+    ["PLANTSTORE_SERVICE_HOST", ""],
+  ])("causes a warning, not an error: %s", async (name, suggestion) => {
+    const { exitCode, stdout, stderr } = await run(["token", "create", "--owner", "ann", ...database], {
+      env: { [name]: "x" },
+    });
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 0,
+      stderr: `plantstore: warning: ${name} is not a setting${suggestion}\n`,
+    });
+    expect(stdout).toStartWith("plt_");
+  });
+
+  it("is reported before the problems of settings", async () => {
+    const env = { PLANTSTORE_LOGS: "x", PLANTSTORE_PORT: "x" };
+    const { exitCode, stderr } = await run(["serve", ...database], { env });
+    expect(exitCode).toBe(2);
+    expect(stderr.split("\n").slice(0, -1)).toEqual([
+      "plantstore: warning: PLANTSTORE_LOGS is not a setting: did you mean PLANTSTORE_LOG?",
+      "plantstore: PLANTSTORE_PORT must be an integer from 0 to 65535",
+    ]);
+  });
+
+  it("is not reported by a worker, because its supervisor reports it", async () => {
+    const { stderr } = await run(["serve", "--worker", "1", ...database], { env: { PLANTSTORE_LOGS: "x" } });
+    expect(stderr).toMatch(/^plantstore: --worker .*\n$/);
+  });
+});

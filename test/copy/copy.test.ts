@@ -10,7 +10,7 @@ import { type DatabaseUrl, parseDatabaseUrl } from "../../src/storage/database-u
 import { openStorage } from "../../src/storage/open.ts";
 import type { Storage, StoredPlant } from "../../src/storage/storage.ts";
 import { newPostgresDatabase } from "../support/postgres.ts";
-import { commandLine, type Run, run, startProgram, track } from "../support/program.ts";
+import { cleanEnvironment, commandLine, type Run, run, startProgram, track } from "../support/program.ts";
 import { temporaryFolder } from "../support/service.ts";
 
 /** Number of plants for the memory test. A million takes one minute per direction. */
@@ -459,7 +459,8 @@ describe.each(CROSS_ENGINE)("an interrupted copy from %s to %s", (fromEngine, to
     let copied = 0;
     for (const signal of ["SIGTERM", "SIGINT", "SIGKILL"] as const) {
       const args = commandLine(["copy", "--from", from.url, "--to", to.url, ...(copied === 0 ? [] : ["--resume"])]);
-      const child = track(Bun.spawn(args, { stdin: "ignore", stdout: "pipe", stderr: "pipe" }));
+      const streams = { stdin: "ignore", stdout: "pipe", stderr: "pipe" } as const;
+      const child = track(Bun.spawn(args, { env: cleanEnvironment, ...streams }));
       while ((await countPlants(to)) <= copied) expect(child.exitCode).toBeNull();
       child.kill(signal);
       const [stdout, stderr] = await Promise.all([child.stdout, child.stderr].map((each) => new Response(each).text()));

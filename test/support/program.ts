@@ -49,8 +49,8 @@ export function track<Child extends Subprocess>(child: Child): Child {
   return child;
 }
 
-/** Settings of the environment that this test run itself may have. */
-const cleanEnvironment = Object.fromEntries(
+/** The environment without settings and the variables of this test run. */
+export const cleanEnvironment = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(?:PLANTSTORE|OTEL)_/.test(name)),
 );
 

@@ -17,7 +17,7 @@ import { PlantStoreClient } from "../../../src/client/index.ts";
 import type { Plant } from "../../../src/domain/plant.ts";
 import { openStorage } from "../../../src/storage/open.ts";
 import { backUp } from "../../../src/storage/sqlite/backup.ts";
-import { commandLine, createToken, type Program, run, track } from "../../support/program.ts";
+import { cleanEnvironment, commandLine, createToken, type Program, run, track } from "../../support/program.ts";
 import { temporaryFolder } from "../../support/service.ts";
 import { startPrograms } from "../../support/started.ts";
 import { until } from "../../support/until.ts";
@@ -179,7 +179,7 @@ describe("plantstore backup", () => {
       const path = await createDatabase(300_000);
       const target = newPath("backup.db");
       const args = commandLine(["backup", target, "--database", `sqlite:${path}`]);
-      const child = track(Bun.spawn(args, { stdout: "pipe", stderr: "pipe" }));
+      const child = track(Bun.spawn(args, { env: cleanEnvironment, stdout: "pipe", stderr: "pipe" }));
       await until(() => siblingsOf(target).length > 0);
       child.kill(signal);
       // npm and the terminal may each send the signal.

@@ -1,0 +1,22 @@
+/** Returns the candidate with the fewest edits to `text`, unless it is less similar than a typing mistake. */
+export function nearest(text: string, candidates: readonly string[]): string | undefined {
+  const ranked = candidates.map((candidate) => ({ candidate, edits: countEdits(text, candidate) }));
+  const [best] = ranked.sort((a, b) => a.edits - b.edits);
+  return best !== undefined && best.edits <= MAX_EDITS ? best.candidate : undefined;
+}
+
+const MAX_EDITS = 3;
+
+/** Counts inserted, deleted and replaced characters (Levenshtein distance). */
+function countEdits(from: string, to: string): number {
+  const firstRow = Array.from({ length: to.length + 1 }, (_, column) => column);
+  const lastRow = [...from].reduce((above, letter, row) => {
+    const current = [row + 1];
+    for (const [column, other] of [...to].entries()) {
+      const [left, diagonal, up] = [current[column], above[column], above[column + 1]] as [number, number, number];
+      current.push(Math.min(left + 1, up + 1, diagonal + (letter === other ? 0 : 1)));
+    }
+    return current;
+  }, firstRow);
+  return lastRow[to.length] as number;
+}
