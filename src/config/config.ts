@@ -12,49 +12,32 @@ export type Config<Name extends SettingName> = {
   readonly [N in Name]: Exclude<ReturnType<(typeof SETTINGS)[N]["parse"]>, typeof INVALID>;
 };
 
-/** A rule for settings that depend on each other. It applies when all of them are read and valid. */
-interface Rule {
-  readonly names: readonly SettingName[];
-  readonly problem: string;
-  isBroken(config: Config<SettingName>): boolean;
+/** Returns the problem of settings that depend on each other, if any. `values` lacks those that are invalid or not read. */
+type Rule = (values: Partial<Config<SettingName>>) => string | false | undefined;
+
+/** Requires that either all or none of these settings are off. */
+function together(...names: readonly SettingName[]): Rule {
+  const problem = `${new Intl.ListFormat("en").format(names.map(flagOf))} must be set together`;
+  return (values) =>
+    names.every((name) => name in values) &&
+    names.some((name) => values[name] !== undefined) &&
+    names.some((name) => values[name] === undefined) &&
+    problem;
 }
-
-function rule<Name extends SettingName>(
-  names: readonly Name[],
-  isBroken: (config: Config<Name>) => boolean,
-  problem: string,
-): Rule {
-  return { names, isBroken, problem };
-}
-
-/** Optional settings of which either all or none are off. */
-const together = (...names: readonly SettingName[]): Rule =>
-  rule(
-    names,
-    (config) => new Set(names.map((name) => config[name] === undefined)).size > 1,
-    `${new Intl.ListFormat("en").format(names.map(flagOf))} must be set together`,
-  );
-
-const isSqlite = (database: string): boolean => database.startsWith("sqlite:");
 
 const RULES: readonly Rule[] = [
   together("tlsCert", "tlsKey"),
   together("issuer", "audience", "jwksUrl"),
-  rule(
-    ["backupDir", "database"],
-    ({ backupDir, database }) => backupDir !== undefined && !isSqlite(database),
+  ({ backupDir, database }) =>
+    backupDir !== undefined &&
+    database?.startsWith("postgres") &&
     "--backup-dir supports only SQLite: for PostgreSQL, use pg_dump and pg_restore, see docs/operations.md",
-  ),
-  rule(
-    ["workers", "database"],
-    ({ workers, database }) => workers > 1 && isSqlite(database),
+  ({ workers = 1, database }) =>
+    workers > 1 &&
+    database?.startsWith("sqlite:") &&
     "--workers above 1 requires PostgreSQL, because only one process can serve a SQLite database: set --database",
-  ),
-  rule(
-    ["workers"],
-    ({ workers }) => workers > 1 && process.platform !== "linux",
-    "--workers above 1 requires Linux, where processes can share a port",
-  ),
+  ({ workers = 1 }) =>
+    workers > 1 && process.platform !== "linux" && "--workers above 1 requires Linux, where processes can share a port",
 ];
 
 /**
@@ -75,11 +58,9 @@ export function readConfig<Name extends SettingName>(
     if (value !== INVALID) values[name] = value;
     else problems.push(text === undefined ? `${flag} or ${variable} is required` : `${source} must be ${rule}`);
   }
-  const config = values as Config<SettingName>;
-  const broken = RULES.filter((rule) => rule.names.every((name) => name in config) && rule.isBroken(config));
-  problems.push(...broken.map(({ problem }) => problem));
+  problems.push(...RULES.map((rule) => rule(values)).filter((problem) => typeof problem === "string"));
   if (problems.length > 0) throw new UsageError(problems.join("; "));
-  return config;
+  return values as Config<Name>;
 }
 
 /** Describes each `PLANTSTORE_` variable of the environment that is not a setting, such as a misspelled one. */

@@ -15,8 +15,11 @@ export interface Kind<Value> {
   parse(text: string): Value | typeof INVALID;
 }
 
-/** Creates a kind from a parser that returns `undefined` for invalid text. */
-export function kind<Value>(unit: string, rule: string, parse: (text: string) => Value | undefined): Kind<Value> {
+/** Returns `undefined` for invalid text. */
+type Parser<Value> = (text: string) => Value | undefined;
+
+/** Creates a kind from a parser. */
+export function kind<Value>(unit: string, rule: string, parse: Parser<Value>): Kind<Value> {
   return { unit, rule, parse: (text) => parse(text) ?? INVALID };
 }
 
@@ -76,11 +79,7 @@ export const choice = <Word extends string>(...words: readonly Word[]): Kind<Wor
   kind("choice", words.join(" or "), (text) => words.find((word) => word === text));
 
 /** Comma-separated values. */
-export function list<Value>(
-  unit: string,
-  rule: string,
-  parse: (text: string) => Value | undefined,
-): Kind<readonly Value[]> {
+export function list<Value>(unit: string, rule: string, parse: Parser<Value>): Kind<readonly Value[]> {
   return kind(unit, `comma-separated ${rule}`, (text) => {
     const values = text.split(",").map((each) => parse(each.trim()));
     return values.every((value) => value !== undefined) ? values : undefined;
@@ -104,11 +103,7 @@ export const path = (unit: "file" | "folder"): Kind<string> => text(unit, "a pat
 export const host = text("address", "a host name or an IP address", (value) => /^[\w.:-]+$/.test(value));
 
 /** An absolute http or https URL. */
-export const httpUrl = text(
-  "url",
-  "an http or https URL",
-  (value) => /^https?:\/\//.test(value) && URL.canParse(value),
-);
+export const httpUrl = text("url", "an http or https URL", (url) => /^https?:\/\//.test(url) && URL.canParse(url));
 
 /** A URL whose response cannot be forged by others on the network. */
 export const trustedUrl = text("url", "an https URL, or an http URL of localhost", (value) => {

@@ -25,113 +25,102 @@ export interface Setting<Value> extends Kind<Value> {
   readonly help: string;
 }
 
-type Declaration<Value> = { readonly kind: Kind<Value> } & Pick<Setting<Value>, "default" | "variable">;
-
-/** Declares a setting. It is required if neither the declaration nor the kind has a default. */
-function setting<Value>({ kind, ...rest }: Declaration<Value>, help: string): Setting<Value> {
-  return { ...kind, ...rest, help };
+/** Declares a setting. Without a default it is required. */
+function setting<Value>(kind: Omit<Setting<Value>, "help">, help: string): Setting<Value> {
+  return { ...kind, help };
 }
 
 /** The settings of `serve`, in the order of its help text. */
 export const SERVE_SETTINGS = {
   // Database
   database: setting(
-    { kind: database, default: "sqlite:data/plantstore.db" },
+    { ...database, default: "sqlite:data/plantstore.db" },
     "database URL: `sqlite:<file>` or `postgres://<user>:<password>@<host>:<port>/<database>`",
   ),
-  queryTimeout: setting({ kind: duration("100ms", "10m"), default: "5s" }, "PostgreSQL query timeout"),
-  poolSize: setting({ kind: integer(2, 1_000), default: "10" }, "maximum number of PostgreSQL connections per process"),
+  queryTimeout: setting({ ...duration("100ms", "10m"), default: "5s" }, "PostgreSQL query timeout"),
+  poolSize: setting({ ...integer(2, 1_000), default: "10" }, "maximum number of PostgreSQL connections per process"),
 
   // Server
   workers: setting(
-    { kind: integer(1, 64), default: "1" },
+    { ...integer(1, 64), default: "1" },
     "number of processes that share the port; more than one requires PostgreSQL and Linux",
   ),
-  host: setting({ kind: host, default: "127.0.0.1" }, "address to listen on"),
-  port: setting({ kind: port, default: "8080" }, "port to listen on; 0 picks a free port"),
+  host: setting({ ...host, default: "127.0.0.1" }, "address to listen on"),
+  port: setting({ ...port, default: "8080" }, "port to listen on; 0 picks a free port"),
   idleTimeout: setting(
-    { kind: duration("1s", "255s"), default: "30s" },
+    { ...duration("1s", "255s"), default: "30s" },
     "timeout for idle connections, for receiving a request body and for clients that stop reading a response",
   ),
   sendBuffer: setting(
-    { kind: size("16MiB", "64GiB"), default: "64MiB" },
+    { ...size("16MiB", "64GiB"), default: "64MiB" },
     "memory limit for response bodies that clients have not read yet; at the limit, large responses get 503",
   ),
 
   // Access control
-  rateLimit: setting(
-    { kind: optional(rate) },
-    "maximum request rate per token, such as `100/s`, `6000/m` or `100000/h`",
-  ),
+  rateLimit: setting(optional(rate), "maximum request rate per token, such as `100/s`, `6000/m` or `100000/h`"),
   failureLimit: setting(
-    { kind: optional(rate), default: "600/m" },
+    { ...optional(rate), default: "600/m" },
     "maximum rate of invalid tokens per client address; above it they get 429 instead of 401, valid tokens are unaffected",
   ),
   trustedProxies: setting(
-    { kind: optional(networks) },
+    optional(networks),
     "proxies whose `X-Forwarded-For` is trusted: comma-separated IP addresses or networks such as `10.0.0.0/8`",
   ),
   issuer: setting(
-    { kind: optional(plainText("name", 255)) },
+    optional(plainText("name", 255)),
     "`iss` claim of the identity provider whose tokens (JWTs) are also accepted",
   ),
-  audience: setting(
-    { kind: optional(plainText("name", 255)) },
-    "required `aud` claim of the identity provider's tokens",
-  ),
-  jwksUrl: setting({ kind: optional(trustedUrl) }, "URL of the identity provider's public keys (JWKS)"),
+  audience: setting(optional(plainText("name", 255)), "required `aud` claim of the identity provider's tokens"),
+  jwksUrl: setting(optional(trustedUrl), "URL of the identity provider's public keys (JWKS)"),
   ownerClaim: setting(
-    { kind: plainText("name", 255), default: "sub" },
+    { ...plainText("name", 255), default: "sub" },
     "claim of the identity provider's tokens that names the owner",
   ),
   ownerPrefix: setting(
-    { kind: optional(plainText("text", 255)), default: "jwt:" },
+    { ...optional(plainText("text", 255)), default: "jwt:" },
     "prefix added to that claim, to separate these owners from those of `plt_` tokens; off adds none",
   ),
-  tlsCert: setting({ kind: optional(path("file")) }, "TLS certificate chain (PEM); reloaded when the file changes"),
-  tlsKey: setting({ kind: optional(path("file")) }, "private key of the certificate (PEM); reloaded with it"),
+  tlsCert: setting(optional(path("file")), "TLS certificate chain (PEM); reloaded when the file changes"),
+  tlsKey: setting(optional(path("file")), "private key of the certificate (PEM); reloaded with it"),
   corsOrigins: setting(
-    { kind: optional(origins) },
+    optional(origins),
     "comma-separated origins whose scripts may call the API, such as `https://shop.example`",
   ),
 
   // Observability
-  adminHost: setting({ kind: host, default: "127.0.0.1" }, "address of the admin listener, which serves `/metrics`"),
+  adminHost: setting({ ...host, default: "127.0.0.1" }, "address of the admin listener, which serves `/metrics`"),
   adminPort: setting(
-    { kind: optional(port), default: "8081" },
+    { ...optional(port), default: "8081" },
     "port of the admin listener; 0 picks a free port, off disables the listener",
   ),
   log: setting(
-    { kind: choice("failures", "requests"), default: "failures" },
+    { ...choice("failures", "requests"), default: "failures" },
     "requests to log: `failures` (at most 500 per second) or all `requests`",
   ),
   otlpEndpoint: setting(
-    { kind: optional(httpUrl), variable: "OTEL_EXPORTER_OTLP_ENDPOINT" },
+    { ...optional(httpUrl), variable: "OTEL_EXPORTER_OTLP_ENDPOINT" },
     "base URL of an OpenTelemetry collector (OTLP over HTTP) that receives request traces; off disables tracing",
   ),
   traceRatio: setting(
-    { kind: fraction, default: "1" },
+    { ...fraction, default: "1" },
     "fraction of requests to trace, from 0 to 1; the sampling decision in a `traceparent` header takes precedence",
   ),
 
   // Shutdown
   drain: setting(
-    { kind: duration("0s", "10m"), default: "500ms" },
+    { ...duration("0s", "10m"), default: "500ms" },
     "how long the server keeps accepting requests after a stop signal while `/readyz` returns 503",
   ),
   stopTimeout: setting(
-    { kind: duration("1s", "10m"), default: "10s" },
+    { ...duration("1s", "10m"), default: "10s" },
     "shutdown timeout: how long the server waits for accepted requests to complete",
   ),
 
   // Backups
-  backupDir: setting(
-    { kind: optional(path("folder")) },
-    "folder for scheduled backups of a SQLite database; off disables them",
-  ),
-  backupEvery: setting({ kind: duration("1s", "20d"), default: "1h" }, "interval between scheduled backups"),
+  backupDir: setting(optional(path("folder")), "folder for scheduled backups of a SQLite database; off disables them"),
+  backupEvery: setting({ ...duration("1s", "20d"), default: "1h" }, "interval between scheduled backups"),
   backupKeep: setting(
-    { kind: integer(1, 10_000), default: "7" },
+    { ...integer(1, 10_000), default: "7" },
     "number of scheduled backups to keep; older ones are deleted",
   ),
 };
@@ -142,17 +131,17 @@ export const SETTINGS = {
 
   // Copy
   from: setting(
-    { kind: database },
+    database,
     "source database of `copy`; set the variable instead to keep the password out of the process list",
   ),
   to: setting(
-    { kind: database },
+    database,
     "target database of `copy`; set the variable instead to keep the password out of the process list",
   ),
 
   // Client
-  url: setting({ kind: httpUrl, default: "http://127.0.0.1:8080" }, "base URL of the server"),
-  token: setting({ kind: token }, "authentication token; set the variable instead to keep it out of the process list"),
+  url: setting({ ...httpUrl, default: "http://127.0.0.1:8080" }, "base URL of the server"),
+  token: setting(token, "authentication token; set the variable instead to keep it out of the process list"),
 };
 
 /** Name of a setting. */
