@@ -30,11 +30,11 @@ const RULES: readonly Rule[] = [
   together("issuer", "audience", "jwksUrl"),
   ({ backupDir, database }) =>
     backupDir !== undefined &&
-    database?.startsWith("postgres") &&
+    database?.engine === "postgres" &&
     "--backup-dir supports only SQLite: for PostgreSQL, use pg_dump and pg_restore, see docs/operations.md",
   ({ workers = 1, database }) =>
     workers > 1 &&
-    database?.startsWith("sqlite:") &&
+    database?.engine === "sqlite" &&
     "--workers above 1 requires PostgreSQL, because only one process can serve a SQLite database: set --database",
   ({ workers = 1 }) =>
     workers > 1 && process.platform !== "linux" && "--workers above 1 requires Linux, where processes can share a port",
