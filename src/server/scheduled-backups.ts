@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { constants, setPriority } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Config } from "../config/config.ts";
 import type { Log } from "../observability/log.ts";
@@ -20,125 +20,95 @@ const PARTIAL_NAME = /^plantstore-\d{8}T\d{6}Z\.db\.partial-/;
 
 type Schedule = Config<"database" | "backupEvery" | "backupKeep"> & { readonly backupDir: string };
 
-/**
- * Backs up a SQLite database at regular intervals, each time in a separate low-priority process. A failed backup is
- * logged and counted and never stops the server.
- */
-export class ScheduledBackups {
-  readonly #schedule: Schedule;
-  readonly #log: Log["events"];
-  readonly #metrics: Metrics;
-  readonly #controller = new AbortController();
-  #done: Promise<void> = Promise.resolve();
-
-  constructor(schedule: Schedule, log: Log["events"], metrics: Metrics) {
-    this.#schedule = schedule;
-    this.#log = log;
-    this.#metrics = metrics;
-  }
-
-  /** Starts the schedule. The first backup is due immediately, unless a recent one exists. */
-  start(): void {
-    this.#done = this.#run();
-  }
-
+interface Options {
+  readonly schedule: Schedule;
+  readonly log: Log["events"];
+  readonly metrics: Metrics;
   /** Aborts the current backup and ends the schedule. */
-  async stop(): Promise<void> {
-    this.#controller.abort();
-    await this.#done;
-  }
+  readonly signal: AbortSignal;
+}
 
-  async #run(): Promise<void> {
-    const { backupEvery } = this.#schedule;
-    const { signal } = this.#controller;
-    let delayMs = this.#initialDelayMs();
-    while (await sleep(delayMs, true, { signal }).catch(() => false)) {
-      const startedMs = Date.now();
-      const isSuccess = await this.#backUp(new Date(startedMs));
-      delayMs = isSuccess ? Math.max(0, startedMs + backupEvery - Date.now()) : Math.min(backupEvery, RETRY_DELAY_MS);
-    }
-  }
-
-  /** Returns the time until the next backup is due. Ignores a newest backup with a time in the future, from a wrong clock. */
-  #initialDelayMs(): number {
-    const { backupDir, backupEvery } = this.#schedule;
+/**
+ * Backs up a SQLite database at regular intervals. The first backup is due immediately, unless a recent one exists. A failed
+ * backup is logged and counted and never stops the server.
+ */
+export async function runScheduledBackups({ schedule, log, metrics, signal }: Options): Promise<void> {
+  const { backupDir, backupEvery } = schedule;
+  const newestMs = newestBackupMs(backupDir);
+  if (newestMs !== undefined && newestMs + backupEvery > Date.now()) metrics.recordBackup("found", newestMs);
+  let dueMs = (newestMs ?? 0) + backupEvery;
+  while (await sleep(Math.max(0, dueMs - Date.now()), true, { signal }).catch(() => false)) {
+    const startedMs = Date.now();
+    const file = join(backupDir, `plantstore-${timestamp(new Date(startedMs))}.db`);
     try {
-      const [newest] = listBackups(backupDir);
-      const timeMs = newest === undefined ? 0 : timeOf(newest);
-      const ageMs = Date.now() - timeMs;
-      if (ageMs < 0 || ageMs >= backupEvery) return 0;
-      this.#metrics.recordBackup("found", timeMs);
-      return backupEvery - ageMs;
-    } catch {
-      // The folder does not exist or is unreadable. The first backup creates it or reports the error.
-      return 0;
-    }
-  }
-
-  async #backUp(time: Date): Promise<boolean> {
-    const { backupDir, backupKeep } = this.#schedule;
-    const name = `plantstore-${timestamp(time)}.db`;
-    const file = join(backupDir, name);
-    try {
-      mkdirSync(backupDir, { recursive: true, mode: 0o700 });
-      for (const partial of readdirSync(backupDir).filter((each) => PARTIAL_NAME.test(each))) {
-        rmSync(join(backupDir, partial), { recursive: true, force: true });
-      }
-      const result = await this.#runBackup(file);
-      const others = listBackups(backupDir).filter((each) => each !== name);
-      for (const old of others.slice(backupKeep - 1)) rmSync(join(backupDir, old), { force: true });
-      this.#metrics.recordBackup("made", time.getTime());
-      this.#log.info({ file, result }, "backup completed");
-      return true;
+      const result = await backUp(file, schedule, signal);
+      metrics.recordBackup("made", startedMs);
+      log.info({ file, result }, "backup completed");
+      dueMs = startedMs + backupEvery;
     } catch (err) {
-      if (this.#controller.signal.aborted) return false;
-      this.#metrics.recordBackup("failed");
-      this.#log.error({ err, file }, "backup failed");
-      return false;
+      if (signal.aborted) return;
+      metrics.recordBackup("failed");
+      log.error({ err, file }, "backup failed");
+      dueMs = Date.now() + Math.min(backupEvery, RETRY_DELAY_MS);
     }
   }
+}
 
-  /** Runs `plantstore backup`. Returns its standard output. */
-  async #runBackup(file: string): Promise<string> {
-    const { database, backupEvery } = this.#schedule;
-    const child = Bun.spawn([...thisProgram(), "backup", file, "--database", formatDatabaseUrl(database)], {
-      stdin: "ignore",
-      stdout: "pipe",
-      stderr: "pipe",
-      signal: this.#controller.signal,
-      killSignal: "SIGTERM",
-      timeout: Math.max(backupEvery, MIN_TIMEOUT_MS),
-    });
-    lowerPriority(child.pid);
-    const [stdout, stderr] = await Promise.all([
-      new Response(child.stdout).text(),
-      new Response(child.stderr).text(),
-      child.exited,
-    ]);
-    if (child.exitCode === 0) return stdout.trim();
-    throw new Error(stderr.trim() || `killed by ${child.signalCode}`);
+/** Returns when the newest backup was made. Ignores a time in the future, from a wrong clock. */
+function newestBackupMs(folder: string): number | undefined {
+  try {
+    const timeMs = Date.parse(listBackups(folder)[0]?.replace(BACKUP_NAME, "$1-$2-$3T$4:$5:$6Z") ?? "");
+    return timeMs <= Date.now() ? timeMs : undefined;
+  } catch {
+    // The folder does not exist or is unreadable. The first backup creates it or reports the error.
+    return undefined;
   }
+}
+
+/** Makes a backup. Deletes the folders that killed backups left, and all but the newest backups. */
+async function backUp(
+  file: string,
+  { backupDir, backupKeep, ...options }: Schedule,
+  signal: AbortSignal,
+): Promise<string> {
+  mkdirSync(backupDir, { recursive: true, mode: 0o700 });
+  const partials = readdirSync(backupDir).filter((name) => PARTIAL_NAME.test(name));
+  for (const name of partials) rmSync(join(backupDir, name), { recursive: true, force: true });
+  const result = await runBackup(file, options, signal);
+  const others = listBackups(backupDir).filter((name) => name !== basename(file));
+  for (const name of others.slice(backupKeep - 1)) rmSync(join(backupDir, name), { force: true });
+  return result;
 }
 
 /** Returns the names of the scheduled backups in a folder, newest first. */
-function listBackups(folder: string): string[] {
-  return readdirSync(folder)
+const listBackups = (folder: string): string[] =>
+  readdirSync(folder)
     .filter((name) => BACKUP_NAME.test(name))
     .sort()
     .reverse();
-}
 
-/** Parses the time of a backup from its name. Returns milliseconds since the Unix epoch. */
-function timeOf(name: string): number {
-  const [year = 0, month = 0, ...rest] = (BACKUP_NAME.exec(name) ?? []).slice(1).map(Number);
-  return Date.UTC(year, month - 1, ...rest);
-}
-
-/** Lowers the priority of a backup process in favour of requests, best effort. */
-function lowerPriority(pid: number): void {
+/**
+ * Runs `plantstore backup` and returns its output. A process can be killed when the disk hangs, returns all memory, and
+ * leaves the CPU to the requests.
+ */
+async function runBackup(
+  file: string,
+  { database, backupEvery }: Pick<Schedule, "database" | "backupEvery">,
+  signal: AbortSignal,
+): Promise<string> {
+  const timeout = Math.max(backupEvery, MIN_TIMEOUT_MS);
+  const command = [...thisProgram(), "backup", file, "--database", formatDatabaseUrl(database)];
+  const child = Bun.spawn(command, { stdin: "ignore", stdout: "pipe", stderr: "pipe", signal, timeout });
   try {
-    setPriority(pid, constants.priority.PRIORITY_LOW);
+    setPriority(child.pid, constants.priority.PRIORITY_LOW);
   } catch {
     // The process has already exited, or the system denies the change.
   }
+  const [stdout, stderr] = await Promise.all([
+    new Response(child.stdout).text(),
+    new Response(child.stderr).text(),
+    child.exited,
+  ]);
+  if (child.exitCode === 0) return stdout.trim();
+  throw new Error(stderr.trim() || `killed by ${child.signalCode}`);
 }

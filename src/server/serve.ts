@@ -11,7 +11,7 @@ import type { ServeConfig } from "./config.ts";
 import { openIssuer } from "./issuer.ts";
 import { listen } from "./listeners.ts";
 import { killOnUncaughtError } from "./process.ts";
-import { ScheduledBackups } from "./scheduled-backups.ts";
+import { runScheduledBackups } from "./scheduled-backups.ts";
 import { onReload, stopSignal, waitForStop } from "./signals.ts";
 import { SupervisorChannel } from "./supervisor-channel.ts";
 
@@ -49,14 +49,15 @@ export async function serve(config: ServeConfig, supervisor?: SupervisorChannel)
   resources.defer(storeTokenUses(tokens, log.events));
   const authenticator = withIssuer(tokens, issuer);
   const server = listen({ config, storage, authenticator, log, metrics, tracing, certificate, supervisor });
-  const backups =
-    backupDir === undefined ? undefined : new ScheduledBackups({ ...config, backupDir }, log.events, metrics);
-  resources.defer(async () => void (await Promise.all([server.stop(), backups?.stop()])));
   const secret = await tokens.createFirst({ owner: "default", scopes: SCOPES, label: "first token" });
   (supervisor?.announce ?? announce)({ url: server.url, secret });
-  backups?.start();
+  const ending = new AbortController();
+  const schedule = backupDir === undefined ? undefined : { ...config, backupDir };
+  const backups = schedule && runScheduledBackups({ schedule, log: log.events, metrics, signal: ending.signal });
 
   await waitForStop(stopping, config, log.events);
+  ending.abort();
+  await Promise.all([server.stop(), backups]);
   await resources.disposeAsync();
   log.events.info("stopped");
   supervisor?.close();
