@@ -1,10 +1,10 @@
-import { chmodSync, existsSync, mkdtempSync, renameSync, rmSync, statfsSync, statSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { walBytes } from "./database-files.ts";
+import { renameDurably, walBytes } from "./database-files.ts";
 import { RESTORE_REMEDY } from "./failures.ts";
 import { bytesOf, realPath, sync } from "./files.ts";
-import type { Contents } from "./inspection.ts";
-import type { Inspection, Report, Task } from "./reader-thread.ts";
+import type { Contents, Inspection } from "./inspection.ts";
+import type { Report, Task } from "./reader-thread.ts";
 
 /**
  * The limit on the server's WAL, which cannot be checkpointed while a statement reads the database. A larger one would take
@@ -36,11 +36,7 @@ export async function backUp(source: string, target: string, options: ReadOption
     if (existsSync(target)) throw new Error(`${target} already exists: name a new file`);
   };
   requireNew();
-  const place = (copy: string) => {
-    requireNew();
-    renameSync(copy, target);
-  };
-  return copyDatabase(source, target, { remedy: RESTORE_REMEDY, place, ...options });
+  return copyDatabase(source, target, { ...options, remedy: RESTORE_REMEDY, beforeRename: requireNew });
 }
 
 /**
@@ -55,11 +51,11 @@ export function check(path: string, options: ReadOptions = {}): Promise<Inspecti
 interface CopyOptions extends ReadOptions {
   /** The remedy for a damaged source. */
   readonly remedy: string;
-  /** Moves the finished copy to the target. */
-  place(copy: string): void;
+  /** Called with the path of the finished copy, before it is renamed to the target. */
+  beforeRename(copy: string): void;
 }
 
-/** Makes and checks a copy in a new folder beside `target`, then calls `place` with its path. */
+/** Makes and checks a copy in a new folder beside `target`, then renames it to `target`. */
 export async function copyDatabase(source: string, target: string, options: CopyOptions): Promise<Copied> {
   const parent = dirname(target);
   if (!existsSync(parent)) throw new Error(`the folder ${parent} does not exist`);
@@ -71,10 +67,9 @@ export async function copyDatabase(source: string, target: string, options: Copy
     if ("problems" in contents) throw new Error(`${source} is damaged (${contents.problems[0]}): ${options.remedy}`);
     chmodSync(copy, 0o600);
     sync(copy);
-    const { size: bytes } = statSync(copy);
-    options.place(copy);
-    sync(parent);
-    return { ...contents, bytes };
+    options.beforeRename(copy);
+    renameDurably(copy, target);
+    return { ...contents, bytes: bytesOf(target) };
   } finally {
     rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   }

@@ -17,8 +17,17 @@ const MAX_PROBLEMS = 20;
 /** The check of an index looks up every row: three times as fast with 64 MiB as with 2 (measured 2026-11). */
 const CACHE_KIB = 64 * 1024;
 
-/** Counts the contents of a database. */
-export function countContents(db: Database): Contents {
+/** The contents of a valid database, or the problems of another. */
+export type Inspection = Contents | { readonly problems: readonly string[] };
+
+/** Checks the structure of the file: pages, indexes, constraints. Checks the rows too when `rows` is set. */
+export function inspect(db: Database, { rows }: { rows: boolean }): Inspection {
+  let problems = structureProblems(db);
+  if (rows && problems.length === 0) problems = [...rowProblems(db).take(MAX_PROBLEMS)];
+  return problems.length > 0 ? { problems } : countContents(db);
+}
+
+function countContents(db: Database): Contents {
   const count = (sql: string) => Number(pragma(db, sql));
   return {
     plants: count("SELECT count(*) FROM plants"),
@@ -27,15 +36,11 @@ export function countContents(db: Database): Contents {
   };
 }
 
-/** Returns the problems of the file's structure: pages, indexes, constraints. */
-export function findStructureProblems(db: Database): string[] {
+function structureProblems(db: Database): string[] {
   db.run(`PRAGMA cache_size = ${-CACHE_KIB}`);
   const rows = db.prepare<{ integrity_check: string }, []>(`PRAGMA integrity_check(${MAX_PROBLEMS})`).all();
   return rows.map(({ integrity_check }) => integrity_check.replaceAll("\n", " ")).filter((text) => text !== "ok");
 }
-
-/** Returns the rows that no request could have stored: checks every name, tag, owner and key against its limits. */
-export const findRowProblems = (db: Database): string[] => [...rowProblems(db).take(MAX_PROBLEMS)];
 
 interface RawPlant {
   readonly owner: string;
@@ -51,6 +56,7 @@ interface RawToken {
   readonly scopes: string;
 }
 
+/** Yields the rows that no request could have stored. */
 function* rowProblems(db: Database): Generator<string> {
   // As bytes, because the driver replaces invalid UTF-8 in texts.
   const columns = "owner, id, CAST(name AS BLOB) AS name, CAST(tag AS BLOB) AS tag, idempotency_key";

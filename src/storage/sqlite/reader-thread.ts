@@ -5,7 +5,7 @@
 import type { Database } from "bun:sqlite";
 import { connect } from "./connection.ts";
 import { codeOf, isDamage } from "./failures.ts";
-import { type Contents, countContents, findRowProblems, findStructureProblems } from "./inspection.ts";
+import { type Inspection, inspect } from "./inspection.ts";
 import { knownVersion } from "./migrations.ts";
 
 /** To the thread, once: check the database at `path`, or copy it to the new file `copyTo` and check the structure of that. */
@@ -13,10 +13,8 @@ export interface Task {
   readonly path: string;
   readonly copyTo?: string;
 }
-/** From the thread, once: the contents of a valid database, the problems of another, or why the task failed. */
+/** From the thread, once: the result, or why the task failed. */
 export type Report = Inspection | { readonly error: string };
-/** The contents of a valid database, or the problems of another. */
-export type Inspection = Contents | { readonly problems: readonly string[] };
 
 declare const self: Worker;
 
@@ -24,9 +22,9 @@ self.onmessage = ({ data }: MessageEvent<Task>) => self.postMessage(perform(data
 
 function perform({ path, copyTo }: Task): Report {
   try {
-    if (copyTo === undefined) return withDatabase(path, (db) => inspect(db, findStructureProblems, findRowProblems));
+    if (copyTo === undefined) return withDatabase(path, (db) => inspect(db, { rows: true }));
     withDatabase(path, (db) => db.prepare("VACUUM INTO ?").run(copyTo));
-    return withDatabase(copyTo, (db) => inspect(db, findStructureProblems));
+    return withDatabase(copyTo, (db) => inspect(db, { rows: false }));
   } catch (error) {
     const { message, cause } = error as Error;
     return isDamage(codeOf(error))
@@ -36,20 +34,7 @@ function perform({ path, copyTo }: Task): Report {
 }
 
 function withDatabase<Result>(path: string, use: (db: Database) => Result): Result {
-  const db = connect(path, { create: false });
-  try {
-    if (knownVersion(db) === 0) throw new Error(`${path} is an empty file`);
-    return use(db);
-  } finally {
-    db.close(true);
-  }
-}
-
-/** Runs checks until one finds problems. */
-function inspect(db: Database, ...checks: ((db: Database) => string[])[]): Inspection {
-  for (const check of checks) {
-    const problems = check(db);
-    if (problems.length > 0) return { problems };
-  }
-  return countContents(db);
+  using db = connect(path, { create: false });
+  if (knownVersion(db) === 0) throw new Error(`${path} is an empty file`);
+  return use(db);
 }

@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { chmodSync, chownSync, existsSync, mkdirSync, realpathSync, renameSync, rmSync, statSync } from "node:fs";
+import { chmodSync, chownSync, existsSync, mkdirSync, realpathSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Copied, copyDatabase, type ReadOptions } from "./backup.ts";
 import { connect, pragma } from "./connection.ts";
@@ -8,8 +8,8 @@ import { codeOf, isDamage } from "./failures.ts";
 import { realPath } from "./files.ts";
 import { lockForServer } from "./lock.ts";
 
-/** Suffixes of the files that SQLite would apply to any database of that name. */
-const LOG_SUFFIXES = [SUFFIXES.WAL, "-journal"];
+/** Suffixes of the files that are kept: SQLite would apply a WAL and a journal to any database of that name. */
+const KEPT_SUFFIXES = [SUFFIXES.database, SUFFIXES.WAL, "-journal"];
 
 /** The result of a restore; `aside` is the new path of the database that was replaced. */
 export interface Restored extends Copied {
@@ -33,11 +33,14 @@ export async function restore(
   const lock = lockForServer(file);
   try {
     refuseHardLinks(file);
-    const exists = ["", ...LOG_SUFFIXES].some((suffix) => existsSync(file + suffix));
+    const exists = KEPT_SUFFIXES.some((suffix) => existsSync(file + suffix));
     if (exists && !isForced) throw new Error(`${file} already exists: --force renames it and keeps it`);
     const aside = exists ? asidePath(file) : undefined;
-    const place = (copy: string) => (aside === undefined ? renameSync(copy, file) : replace(file, copy, aside));
-    const copied = await copyDatabase(source, file, { ...options, remedy: "use another backup", place });
+    const beforeRename = (copy: string) => {
+      if (existsSync(file)) copyOwnership(file, copy);
+      if (aside !== undefined) setAside(file, aside);
+    };
+    const copied = await copyDatabase(source, file, { ...options, remedy: "use another backup", beforeRename });
     return { ...copied, aside };
   } finally {
     lock.release();
@@ -45,40 +48,30 @@ export async function restore(
 }
 
 /**
- * Renames the old database, then the new one. Between the two there is no database, and the replaced one keeps every process
- * from creating it: see `refuseMissingDatabase`.
+ * Renames the old database, with the files that SQLite would apply to the new one. Until the new one has its name, `aside`
+ * keeps every process from creating an empty database: see `refuseMissingDatabase`.
  */
-function replace(file: string, copy: string, aside: string): void {
-  const old = openExclusively(file);
-  try {
-    if (existsSync(file)) {
-      copyOwnership(file, copy);
-      renameDurably(file, aside);
-    }
-    for (const suffix of LOG_SUFFIXES) {
-      if (old !== undefined) rmSync(file + suffix, { force: true });
-      else if (existsSync(file + suffix)) renameSync(file + suffix, aside + suffix);
-    }
-    rmSync(file + SUFFIXES["shared-memory"], { force: true });
-    renameSync(copy, file);
-  } finally {
-    old?.close(true);
+function setAside(file: string, aside: string): void {
+  using _lock = lockExclusively(file);
+  for (const suffix of KEPT_SUFFIXES) {
+    if (existsSync(file + suffix)) renameDurably(file + suffix, aside + suffix);
   }
+  rmSync(file + SUFFIXES["shared-memory"], { force: true });
 }
 
 /**
- * Checkpoints the WAL of the old database and locks the database exclusively. Returns `undefined`, and changes nothing, when
- * it is too damaged for that.
+ * Checkpoints the WAL of a database and locks it exclusively. Returns `undefined`, and changes nothing, when it is too damaged
+ * for that.
  * @throws Error when that fails, for example because another process has the database open
  */
-function openExclusively(file: string): Database | undefined {
+function lockExclusively(file: string): Database | undefined {
   if (isEmpty(file)) return undefined;
   let db: Database | undefined;
   try {
     db = connect(file, { create: false });
-    db.run("PRAGMA locking_mode = EXCLUSIVE");
-    if (pragma(db, "PRAGMA journal_mode = DELETE") !== "delete") throw new Error("cannot checkpoint its WAL");
+    db.run("PRAGMA journal_mode = DELETE");
     db.run("BEGIN EXCLUSIVE");
+    if (pragma(db, "PRAGMA journal_mode") !== "delete") throw new Error("cannot checkpoint its WAL");
     return db;
   } catch (error) {
     db?.close(true);
