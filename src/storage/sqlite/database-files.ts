@@ -1,7 +1,7 @@
-import { readdirSync, renameSync, statSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { RESTORE_REMEDY } from "./failures.ts";
-import { bytesOf, sync, timestamp } from "./files.ts";
+import { bytesOf, timestamp } from "./files.ts";
 
 /** The files of an open database, as suffixes of its path. The lock is this program's, the others are SQLite's. */
 export const SUFFIXES = { database: "", "shared-memory": "-shm", WAL: "-wal", lock: ".server-lock" } as const;
@@ -20,12 +20,6 @@ export const walBytes = (path: string): number => bytesOf(path + SUFFIXES.WAL);
 
 /** Returns the name under which a replaced file is kept. */
 export const asidePath = (path: string): string => `${path}${ASIDE_SUFFIX}${timestamp(new Date())}`;
-
-/** Renames a file durably. */
-export function renameDurably(from: string, to: string): void {
-  renameSync(from, to);
-  sync(dirname(to));
-}
 
 /**
  * Refuses a database file with several names. SQLite derives the names of the WAL and of the lock from the name that it

@@ -14,7 +14,7 @@ export function codeOf(error: unknown): string | undefined {
 export const isDamage = (code: string | undefined): boolean => /^SQLITE_(CORRUPT|NOTADB)/.test(code ?? "");
 
 /** Whether an fsync failed. The kernel reports that once and then treats the lost pages as written. */
-export const isLoss = (code: string | undefined): boolean =>
+export const isFsyncFailure = (code: string | undefined): boolean =>
   /^SQLITE_IOERR_(FSYNC|DIR_FSYNC|TRUNCATE)$/.test(code ?? "");
 
 /** Converts a driver error to an `AppError`, by its code. */

@@ -1,4 +1,4 @@
-import { closeSync, fsyncSync, lstatSync, openSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { closeSync, fsyncSync, lstatSync, openSync, readlinkSync, realpathSync, renameSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 
 /**
@@ -26,6 +26,12 @@ export function sync(path: string): void {
   } finally {
     closeSync(file);
   }
+}
+
+/** Renames a file, which is on disk, so that its new name is too. */
+export function renameDurably(from: string, to: string): void {
+  renameSync(from, to);
+  sync(dirname(to));
 }
 
 /**

@@ -2,8 +2,9 @@ import type { Database, Statement } from "bun:sqlite";
 import { closeSync, existsSync, lstatSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { pragma } from "./connection.ts";
-import { asidePath, type FileRole, renameDurably, SUFFIXES } from "./database-files.ts";
+import { asidePath, type FileRole, SUFFIXES } from "./database-files.ts";
 import { RESTORE_REMEDY } from "./failures.ts";
+import { renameDurably } from "./files.ts";
 import { recreateWal } from "./wal.ts";
 
 /** A file of an open database. */
@@ -21,7 +22,6 @@ export class FileLoss extends Error {}
 
 const WAL_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
-const WAL_ROLES: readonly FileRole[] = ["shared-memory", "WAL"];
 
 /** What to do about a file that is missing, replaced or truncated. */
 const REMEDIES: Record<FileRole, string> = {
@@ -90,7 +90,8 @@ export class OpenFiles {
 
   /** Checks only the WAL and its index. @throws FileLoss */
   checkWal(): void {
-    for (const role of WAL_ROLES) this.#check(this.#file(role));
+    this.#check(this.#file("shared-memory"));
+    this.#check(this.#file("WAL"));
   }
 
   /** Closes the descriptor of the WAL. */

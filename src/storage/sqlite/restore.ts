@@ -3,9 +3,9 @@ import { chmodSync, chownSync, existsSync, mkdirSync, realpathSync, rmSync, stat
 import { dirname } from "node:path";
 import { type Copied, copyDatabase, type ReadOptions } from "./backup.ts";
 import { connect, pragma } from "./connection.ts";
-import { asidePath, isEmpty, refuseHardLinks, renameDurably, SUFFIXES } from "./database-files.ts";
+import { asidePath, isEmpty, refuseHardLinks, SUFFIXES } from "./database-files.ts";
 import { codeOf, isDamage } from "./failures.ts";
-import { realPath } from "./files.ts";
+import { realPath, renameDurably } from "./files.ts";
 import { lockForServer } from "./lock.ts";
 
 /** Suffixes of the files that are kept: SQLite would apply a WAL and a journal to any database of that name. */

@@ -3,7 +3,7 @@
  * this thread only.
  */
 import { connect, makeDurable } from "./connection.ts";
-import { codeOf, isLoss } from "./failures.ts";
+import { codeOf, isFsyncFailure } from "./failures.ts";
 import { FileLoss, type OpenFile, OpenFiles } from "./open-files.ts";
 import { prepareWrites, type Write, type Writes } from "./writes.ts";
 
@@ -61,7 +61,7 @@ function attempt(work: () => readonly unknown[]): Reply | Loss {
 function lossOf(error: unknown): string | undefined {
   if (error instanceof FileLoss) return error.message;
   const code = codeOf(error);
-  if (!isLoss(code)) return undefined;
+  if (!isFsyncFailure(code)) return undefined;
   return `the disk failed to keep a write (${code}): check the disk, then start again; acknowledged writes are not lost`;
 }
 

@@ -31,7 +31,7 @@ const newPath = (): string => join(folder.path, `plants-${++files}.db`);
 
 const startProgram = startPrograms();
 
-/** A server on a new database and a client that asks once; with a fault, the disk has it between `fail` and `heal`. */
+/** Starts a server on a new database, with a client that does not retry. `fault` lasts from `fail` to `heal`. */
 async function start(path: string, fault?: string) {
   const token = await createToken(`sqlite:${path}`, "ann");
   const command = (args: readonly string[]) => [process.execPath, FAULTY_DISK, fault ?? "", path, ...args];
@@ -67,7 +67,7 @@ const outcomeOf = (call: Promise<unknown>): Promise<PlantStoreError | "done"> =>
 const UNAVAILABLE = { status: 503, number: 50300, code: "unavailable" };
 
 describe("a full disk", () => {
-  it("makes writes 503 while reads go on, and heals without a restart", async () => {
+  it("returns 503 for writes and serves reads; writes succeed again without a restart", async () => {
     const path = newPath();
     const { program, token, client, create, ids, fail, heal } = await start(path, "full");
     await create(1);
@@ -85,7 +85,7 @@ describe("a full disk", () => {
     expect(await ids()).toEqual([2]);
   });
 
-  it("loses nothing that was answered, and does nothing by half, however it comes and goes", async () => {
+  it("loses no acknowledged write and applies none partially when it comes and goes", async () => {
     const path = newPath();
     const { create, ids, fail, heal } = await start(path, "full");
     await create(0);
@@ -115,7 +115,7 @@ describe("a full disk", () => {
     expect((await ids()).length).toBe(next);
   });
 
-  it("does not keep a server from stopping, and the next one has everything", async () => {
+  it("does not prevent the shutdown; the next server has every acknowledged write", async () => {
     const path = newPath();
     const { program, create, fail } = await start(path, "full");
     for (let id = 1; id <= 100; id++) await create(id, "Fern ".repeat(200));
@@ -125,8 +125,8 @@ describe("a full disk", () => {
   });
 });
 
-describe("a disk that takes writes and does not sync them", () => {
-  it("ends the server once what waits is answered 503, when it is the log that fails", async () => {
+describe("a failed fsync", () => {
+  it("ends the server after a 503 for the queued writes when the WAL fails", async () => {
     const path = newPath();
     const { program, create, fail } = await start(path, "lost-log");
     await create(1);
@@ -141,14 +141,14 @@ describe("a disk that takes writes and does not sync them", () => {
     for (const id of [1, 2, 3, 4]) expect(await outcomeOf(again.create(id))).toBe("done");
   });
 
-  it("ends the server, and is written to again from the log, when it is the database file that fails", async () => {
+  it("ends the server when the database file fails; the next one recovers it from the WAL", async () => {
     const path = newPath();
     const { program, create, fail } = await start(path, "lost-file");
     await create(0);
     await fail();
     const done: number[] = [0];
     let next = 1;
-    // Four bytes a character: a page for each plant and more, so that the log is soon due to be written back.
+    // Four bytes per character: more than a page per plant, so that a checkpoint is soon due.
     const name = "\u{1f33f}".repeat(1_024);
     const writers = Array.from({ length: 24 }, async () => {
       for (;;) {
@@ -168,17 +168,17 @@ describe("a disk that takes writes and does not sync them", () => {
   });
 });
 
-describe("a log that a killed server left behind", () => {
-  it("is written to the disk once more before anything is built on it", async () => {
+describe("a WAL that a killed server left", () => {
+  it("is rewritten and synced before it is used", async () => {
     const path = newPath();
     const { program, create } = await start(path);
     for (let id = 1; id <= 9; id++) await create(id);
     await program.stop("SIGKILL");
-    const log = readFileSync(`${path}-wal`);
+    const wal = readFileSync(`${path}-wal`);
     utimesSync(`${path}-wal`, 0, 0);
     const storage = await openStorage({ engine: "sqlite", file: path }, { forServer: true });
     expect(statSync(`${path}-wal`).mtimeMs).toBeGreaterThan(0);
-    expect(readFileSync(`${path}-wal`).equals(log)).toBe(true);
+    expect(readFileSync(`${path}-wal`).equals(wal)).toBe(true);
     expect((await storage.selectPlants("ann", { limit: 99 })).length).toBe(9);
     await storage.close();
   });
@@ -187,7 +187,7 @@ describe("a log that a killed server left behind", () => {
     ["missing", (path: string) => rmSync(path)],
     ["empty", (path: string) => truncateSync(path)],
   ] as const) {
-    it(`is not thrown away when its database is ${what}`, async () => {
+    it(`is kept when its database is ${what}`, async () => {
       const path = newPath();
       const { program, create } = await start(path);
       await create(1);
@@ -250,7 +250,7 @@ describe("a damaged database", () => {
     ["a text", (path) => writeFileSync(path, "Dear diary\n".repeat(1_000))],
   ];
   for (const [what, harm] of seenAtStart) {
-    it(`is refused at the start with what to do next: ${what}`, async () => {
+    it(`is refused at the start with the remedy: ${what}`, async () => {
       const path = await makeDatabase();
       harm(path);
       const bytes = readFileSync(path);
@@ -273,7 +273,7 @@ describe("a damaged database", () => {
     ["noise over a leaf of the tags", (path) => overwrite(path, leaf(path, "plants_by_tag"), noise(PAGE_BYTES)), "tag"],
   ];
   for (const [what, harm, query] of seenWhenRead) {
-    it(`is answered 500 where it is read and says in the log what to do, never as if it were right: ${what}`, async () => {
+    it(`returns 500 for a read of the damage and logs the remedy: ${what}`, async () => {
       const path = await makeDatabase();
       harm(path);
       const { program, client } = await start(path);

@@ -60,10 +60,11 @@ async function expectLoss(program: Program, message: RegExp): Promise<void> {
   expect(messages.at(-1)).toMatch(message);
 }
 
-/** Another sound database of this program takes the place of the one at `path`. */
-async function replaceDatabase(path: string): Promise<void> {
+/** Replaces the database at `path` with another valid one. Moves the former to `away`, if given. */
+async function replaceDatabase(path: string, away?: string): Promise<void> {
   const other = newPath();
   await createToken(`sqlite:${other}`, "bob");
+  if (away !== undefined) renameSync(path, away);
   renameSync(other, path);
 }
 
@@ -82,7 +83,11 @@ describe("a file of an open database", () => {
       `database file .*/plants.db ${GONE}: move .* back`,
     ],
     ["a deleted database", (path) => rmSync(path), `database file .*/plants.db ${GONE}: .*plantstore restore`],
-    ["a replaced database", replaceDatabase, `database file .* ${REPLACED}: .* WAL is now .*/plants.db-wal.replaced-`],
+    [
+      "a replaced database",
+      (path) => replaceDatabase(path),
+      `database file .* ${REPLACED}: .* WAL is now .*/plants.db-wal.replaced-`,
+    ],
     [
       "a truncated database",
       (path) => truncateSync(path, 4_096),
@@ -139,7 +144,7 @@ describe("a file of an open database", () => {
     });
   }
 
-  it("ends the server without a loss when it is a truncated index of the WAL", async () => {
+  it("ends the server without a lost write when the index of the WAL is truncated", async () => {
     const path = newPath();
     const { program, token } = await start(path);
     truncateSync(`${path}-shm`);
@@ -192,11 +197,10 @@ describe("a file of an open database", () => {
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`${path} is missing, but ${path}-shm`)]);
   });
 
-  it("leaves both databases sound when one replaces the other", async () => {
+  it("leaves both databases valid when one replaces the other", async () => {
     const path = newPath();
     const { program, token } = await start(path);
-    renameSync(path, `${path}.away`);
-    await replaceDatabase(path);
+    await replaceDatabase(path, `${path}.away`);
     await program.process.exited;
     const check = () => run(["check", "--database", `sqlite:${path}`]);
     expect(await check()).toMatchObject({
