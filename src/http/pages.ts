@@ -1,35 +1,14 @@
-import swaggerStyle from "swagger-ui-dist/swagger-ui.css" with { type: "file" };
-import swaggerScript from "swagger-ui-dist/swagger-ui-bundle.js" with { type: "file" };
 import { AppError } from "../domain/error.ts";
-import docsStyle from "../web/docs.css" with { type: "file" };
-import docsPage from "../web/docs.html" with { type: "file" };
-import docsScript from "../web/docs.js" with { type: "file" };
-import icon from "../web/icon.svg" with { type: "file" };
-import theme from "../web/styles/theme.css" with { type: "file" };
 import { type AssetHandler, asset } from "./asset.ts";
 import { bundlePage } from "./bundle.ts";
 
-/** Makes browsers reject HTML and scripts created from strings (W3C Trusted Types). */
-const TRUSTED_TYPES = "; require-trusted-types-for 'script'; trusted-types 'none'";
-
-/** The files of the API reference, by URL path. */
-const REFERENCE: Readonly<Record<string, string>> = {
-  "/icon.svg": icon,
-  "/docs": String(docsPage),
-  "/docs/theme.css": theme,
-  "/docs/docs.css": docsStyle,
-  "/docs/docs.js": docsScript,
-  "/docs/swagger-ui.css": swaggerStyle,
-  "/docs/swagger-ui-bundle.js": swaggerScript,
-};
-
-/** Returns handlers for the web page and the API reference, by path. All their files are local. */
+/** Returns handlers for the web page, by path. Its API reference is at `/docs`. */
 export function pages(): Readonly<Record<string, AssetHandler>> {
   const page = bundledPage();
   return {
     "/": (call) => page("/", call),
+    "/docs": (call) => page("/", call),
     "/assets/:file": (call) => page(new URL(call.request.url).pathname, call),
-    ...Object.fromEntries(Object.entries(REFERENCE).map(([path, file]) => [path, fileAsset(file)])),
   };
 }
 
@@ -51,18 +30,6 @@ function bundledPage(): (path: string, ...call: Parameters<AssetHandler>) => Pro
 async function bundledAssets(): Promise<ReadonlyMap<string, AssetHandler>> {
   const files = await bundlePage();
   return new Map(
-    files.map(({ path, type, text }) => {
-      const options = path === "/" ? { policy: TRUSTED_TYPES } : { isHashed: true };
-      return [path, asset(type, async () => text, options)];
-    }),
+    files.map(({ path, type, text }) => [path, asset(type, async () => text, { isHashed: path !== "/" })]),
   );
 }
-
-/** Serves a file with the media type of its extension. */
-function fileAsset(path: string): AssetHandler {
-  const file = Bun.file(path);
-  return asset(file.type, async () => (path === swaggerStyle ? withoutImages(await file.text()) : file.bytes()));
-}
-
-/** Removes the `data:` images of Swagger UI's style sheet. The policy blocks them, and the page has its own icons. */
-const withoutImages = (css: string): string => css.replaceAll(/url\(("?)data:.*?\1\)/gs, "none");

@@ -17,7 +17,7 @@ afterAll(() => service.stop());
 
 const get = (path: string, headers: Record<string, string> = {}, method = "GET") =>
   fetch(service.url + path, { method, headers: { "Accept-Encoding": "identity", ...headers } });
-const PAGES = ["/", "/docs", "/docs/docs.js", "/docs/swagger-ui.css", "/icon.svg", "/openapi.json"];
+const PAGES = ["/", "/docs", "/openapi.json"];
 
 describe("page assets", () => {
   it("are revalidated with an ETag when their names have no hash", async () => {
@@ -71,9 +71,10 @@ describe("page assets", () => {
       expect(headers.get("referrer-policy")).toBe("no-referrer");
       expect(headers.get("set-cookie")).toBeNull();
     }
-    expect((await get("/")).headers.get("content-security-policy")).toContain("require-trusted-types-for 'script'");
-    for (const page of [document, await (await get("/docs")).text()]) {
-      expect(page).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=|https?:\/\//);
+    for (const path of ["/", "/docs"]) {
+      const page = await get(path);
+      expect(page.headers.get("content-security-policy")).toContain("require-trusted-types-for 'script'");
+      expect(await page.text()).not.toMatch(/<script(?![^>]*\bsrc=)|<style|\sstyle=|\son\w+=|https?:\/\//);
     }
   });
 

@@ -1,8 +1,9 @@
 import { afterEach, describe, expect, it, mock, spyOn } from "bun:test";
 import { connect, type Socket } from "node:net";
+import { asset } from "../../src/http/asset.ts";
+import type { Route } from "../../src/http/routes.ts";
 import { HttpServer } from "../../src/http/server.ts";
-import { residentBytes, startProgram } from "../support/program.ts";
-import { newOwner, plantAll, type Service, startService, temporaryFolder } from "../support/service.ts";
+import { newOwner, plantAll, type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 const MIB = 1024 * 1024;
@@ -41,24 +42,34 @@ function stall(port: number, path: string, token = ""): Socket {
   return socket;
 }
 
+/** Starts a server that accepts the token `good` and at most two authenticated requests at the same time. */
+const serverWith = (routes: readonly Route[], onResponse = () => {}) =>
+  new HttpServer({
+    host: "127.0.0.1",
+    port: 0,
+    reusePort: false,
+    idleTimeoutSeconds: 30,
+    maxRequests: 2,
+    routes,
+    authenticator: {
+      authenticate: (secret) => (secret === "good" ? { owner: "ann", scopes: ["plants:read"] } : undefined),
+    },
+    onResponse,
+  });
+
 describe("a page asset", () => {
   it("is in memory once while many clients request it without reading", async () => {
-    const folder = temporaryFolder();
-    const program = await startProgram(["--database", `sqlite:${folder.path}/plants.db`]);
-    const path = "/docs/swagger-ui-bundle.js";
-    const size = (await (await fetch(program.url + path)).bytes()).length;
-    const before = await residentBytes(program);
     const COUNT = 200;
-    for (let n = 0; n < COUNT; n++) stall(Number(new URL(program.url).port), path);
-    const pending = () =>
-      fetch(`${program.adminUrl}/metrics`).then(async (metrics) =>
-        Number(/^plantstore_http_requests_pending (\d+)$/m.exec(await metrics.text())?.[1]),
-      );
-    await until(pending, (count) => count === COUNT);
-    expect((await residentBytes(program)) - before).toBeLessThan((COUNT * size) / 5);
+    let responses = 0;
+    const handle = asset("text/plain", async () => "x".repeat(4 * MIB));
+    const server = serverWith([{ operation: "page", method: "GET", path: "/asset", handle }], () => responses++);
+    await (await fetch(`${server.url}/asset`)).bytes();
+    const before = process.memoryUsage.rss();
+    for (let n = 0; n < COUNT; n++) stall(Number(new URL(server.url).port), "/asset");
+    await until(() => responses === COUNT + 1);
+    expect(process.memoryUsage.rss() - before).toBeLessThan((COUNT * 4 * MIB) / 5);
     for (const socket of sockets.splice(0)) socket.destroy();
-    await program.stop();
-    folder.remove();
+    await server.stop(1_000);
   });
 });
 
@@ -187,21 +198,10 @@ describe("the limit on requests in progress", () => {
     const held: (() => void)[] = [];
     const isHeld = () => new Promise<Response>((resolve) => held.push(() => resolve(new Response("done"))));
     const route = { method: "GET", handle: isHeld } as const;
-    const server = new HttpServer({
-      host: "127.0.0.1",
-      port: 0,
-      reusePort: false,
-      idleTimeoutSeconds: 30,
-      maxRequests: 2,
-      routes: [
-        { ...route, operation: "open", path: "/open" },
-        { ...route, operation: "closed", path: "/closed", scope: "plants:read" },
-      ],
-      authenticator: {
-        authenticate: (secret) => (secret === "good" ? { owner: "ann", scopes: ["plants:read"] } : undefined),
-      },
-      onResponse() {},
-    });
+    const server = serverWith([
+      { ...route, operation: "open", path: "/open" },
+      { ...route, operation: "closed", path: "/closed", scope: "plants:read" },
+    ]);
     const open = Array.from({ length: 5 }, () => request(`${server.url}/open`, ""));
     await until(() => held.length === 5);
     const closed = Array.from({ length: 2 }, () => request(`${server.url}/closed`, "good"));

@@ -1,10 +1,11 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import icon from "../icon.svg";
-import { currentDialog } from "../state/dialog.ts";
+import { currentDialog, openDialog } from "../state/dialog.ts";
 import { location, type View } from "../state/location.ts";
 import { type Session, session, signOut } from "../state/session.ts";
 import { AddDialog } from "./add-dialog.tsx";
+import { ApiView } from "./api-view.tsx";
 import { BottomBars } from "./bottom-bars.tsx";
 import { ExportDialog } from "./export-dialog.tsx";
 import { ImportView } from "./import-view.tsx";
@@ -12,12 +13,13 @@ import { Overview } from "./overview.tsx";
 import { PlantDialog } from "./plant-dialog.tsx";
 import { PlantsView } from "./plants-view.tsx";
 import { Button, EmptyState, Link } from "./primitives.tsx";
-import { SignIn } from "./sign-in.tsx";
+import { SignIn, SignInDialog } from "./sign-in.tsx";
 
 const VIEWS = {
   plants: { name: "Plants", isAllowed: () => true, component: PlantsView },
-  overview: { name: "Overview", isAllowed: ({ canRead }: Session) => canRead, component: Overview },
-  import: { name: "Import", isAllowed: ({ canWrite }: Session) => canWrite, component: ImportView },
+  overview: { name: "Overview", isAllowed: (session?: Session) => session?.canRead, component: Overview },
+  import: { name: "Import", isAllowed: (session?: Session) => session?.canWrite, component: ImportView },
+  api: { name: "API", isAllowed: () => true, component: ApiView },
 };
 
 const isOnline = signal(navigator.onLine);
@@ -30,13 +32,12 @@ for (const event of ["online", "offline"]) {
 /** The root component. */
 export function App() {
   if (!("rawJSON" in JSON)) return <UnsupportedBrowser />;
-  if (session.value === undefined) return <SignIn />;
-  return <SignedIn session={session.value} />;
+  const requested = location.value.view;
+  const view = VIEWS[requested].isAllowed(session.value) ? requested : "plants";
+  return session.value === undefined && view !== "api" ? <SignIn /> : <Page view={view} />;
 }
 
-function SignedIn({ session }: { session: Session }) {
-  const requested = location.value.view;
-  const view = VIEWS[requested].isAllowed(session) ? requested : "plants";
+function Page({ view }: { view: View }) {
   const { name, component: ViewComponent } = VIEWS[view];
   const dialog = currentDialog.value;
   const main = useRef<HTMLElement>(null);
@@ -49,7 +50,7 @@ function SignedIn({ session }: { session: Session }) {
   }, [name]);
   return (
     <>
-      <Header session={session} current={view} />
+      <Header current={view} />
       <p role="status" class={isOnline.value ? "" : "banner"}>
         {!isOnline.value && "You are offline. The plants shown may be out of date."}
       </p>
@@ -58,13 +59,15 @@ function SignedIn({ session }: { session: Session }) {
       </main>
       <BottomBars />
       {dialog === "add" && <AddDialog />}
+      {dialog === "signIn" && session.value === undefined && <SignInDialog />}
       {dialog === "export" && <ExportDialog />}
       {typeof dialog === "object" && <PlantDialog key={String(dialog.id)} plant={dialog} />}
     </>
   );
 }
 
-function Header({ session, current }: { session: Session; current: View }) {
+function Header({ current }: { current: View }) {
+  const isSignedIn = session.value !== undefined;
   return (
     <header class="page-header row">
       <img src={icon} alt="" width="28" height="28" />
@@ -72,17 +75,21 @@ function Header({ session, current }: { session: Session; current: View }) {
       <nav aria-label="Views">
         {Object.entries(VIEWS).map(
           ([view, { name, isAllowed }]) =>
-            isAllowed(session) && (
+            isAllowed(session.value) && (
               <Link key={view} to={{ view: view as View, tag: undefined, find: "" }} isCurrent={view === current}>
                 {name}
               </Link>
             ),
         )}
-        <a href="/docs">API</a>
       </nav>
-      {!session.canWrite && <p class="truncate tag">Read-only</p>}
-      <Button icon="signOut" class="secondary" aria-label="Sign out" title="Sign out" onClick={() => signOut()}>
-        <span>Sign out</span>
+      {session.value?.canWrite === false && <p class="truncate tag">Read-only</p>}
+      <Button
+        icon="signOut"
+        class="secondary"
+        aria-label={isSignedIn ? "Sign out" : "Sign in"}
+        onClick={() => (isSignedIn ? signOut() : openDialog("signIn"))}
+      >
+        <span>{isSignedIn ? "Sign out" : "Sign in"}</span>
       </Button>
     </header>
   );

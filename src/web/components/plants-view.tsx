@@ -16,7 +16,7 @@ import {
 } from "../state/plants.ts";
 import { session } from "../state/session.ts";
 import { PlantGrid } from "./plant-grid.tsx";
-import { Button, EmptyState, Link } from "./primitives.tsx";
+import { Button, EmptyState, Link, Skeleton } from "./primitives.tsx";
 
 /** The list of plants, with search, filter and export. */
 export function PlantsView() {
@@ -178,6 +178,3 @@ const NoPlantsWithTag = ({ tag }: { tag: string }) => (
     <Button onClick={() => navigate({ tag: undefined })}>Show all plants</Button>
   </EmptyState>
 );
-
-/** Placeholder rows while the first page loads. */
-const Skeleton = () => <div class="card skeleton" aria-hidden="true" />;

@@ -6,6 +6,7 @@ import { hrefOf, navigate, type PageLocation } from "../state/location.ts";
 const ICONS = {
   add: "M12 5v14M5 12h14",
   close: "M6 6l12 12M18 6L6 18",
+  copy: "M9 9h11v11H9zM5 15H4V4h11v1",
   delete: "M4 7h16M10 11v6M14 11v6M6 7l1 13h10l1-13M9 7V4h6v3",
   export: "M12 4v11M7 11l5 5 5-5M5 20h14",
   import: "M12 16V5M7 9l5-5 5 5M5 20h14",
@@ -67,6 +68,9 @@ export const EmptyState = ({ title, isError = false, children }: EmptyStateProps
     <div class="muted">{children}</div>
   </section>
 );
+
+/** Placeholder while content loads. */
+export const Skeleton = () => <div class="card skeleton" aria-hidden="true" />;
 
 /** Large numbers, each above its label. */
 export const Statistics = ({ values }: { values: Readonly<Record<string, number>> }) => (

@@ -1,7 +1,7 @@
 import { signal } from "@preact/signals";
 
 /** The views of the page. */
-const VIEWS = ["plants", "overview", "import"] as const;
+const VIEWS = ["plants", "overview", "import", "api"] as const;
 /** One of {@link VIEWS}. */
 export type View = (typeof VIEWS)[number];
 
@@ -13,6 +13,9 @@ export interface PageLocation {
   /** Shows only plants whose name contains this text. */
   readonly find: string;
 }
+
+/** The path of the view `api`. The other views share `/`. */
+const API_PATH = "/docs";
 
 /** The current location. */
 export const location = signal(readLocation());
@@ -29,6 +32,7 @@ export function navigate(change: Partial<PageLocation>, { replace = false } = {}
 /** Returns the URL of the current location with `change` applied. */
 export function hrefOf(change: Partial<PageLocation>): string {
   const { view, tag, find } = { ...location.peek(), ...change };
+  if (view === "api") return API_PATH;
   const query = new URLSearchParams();
   if (view !== "plants") query.set("view", view);
   if (tag !== undefined) query.set("tag", tag);
@@ -38,8 +42,9 @@ export function hrefOf(change: Partial<PageLocation>): string {
 
 function readLocation(): PageLocation {
   const query = new URLSearchParams(window.location.search);
+  const view = window.location.pathname === API_PATH ? "api" : query.get("view");
   return {
-    view: VIEWS.find((view) => view === query.get("view")) ?? "plants",
+    view: VIEWS.find((each) => each === view) ?? "plants",
     tag: query.get("tag") ?? undefined,
     find: query.get("find") ?? "",
   };

@@ -8,9 +8,10 @@ export interface Session {
   readonly canWrite: boolean;
 }
 
-const TOKEN = /^plt_[0-9A-Za-z]{36}$/;
+/** A token of the server, or a JWT of its identity provider. */
+const TOKEN = /^(?:plt_[0-9A-Za-z]{36}|[\w-]+\.[\w-]+\.[\w-]+)$/;
 
-/** `sessionStorage` keys. The API reference (`docs.js`) shares the token and clears the scopes. */
+/** `sessionStorage` keys. */
 const TOKEN_KEY = "plantstore.token";
 const SCOPES_KEY = "plantstore.scopes";
 const REASON_KEY = "plantstore.reason";
@@ -27,7 +28,7 @@ export function restoreSession(): void {
   storeTokenFromUrl();
   // A sign-in link opened in this tab changes only the fragment, so the browser does not reload.
   addEventListener("hashchange", () => storeTokenFromUrl() && location.reload());
-  const token = sessionStorage.getItem(TOKEN_KEY);
+  const token = storedToken();
   if (token !== null) signIn(token);
 }
 
@@ -39,7 +40,7 @@ export async function signIn(text: string): Promise<void> {
   isSigningIn.value = true;
   try {
     const client = clientFor(token);
-    const isStored = sessionStorage.getItem(TOKEN_KEY) === token;
+    const isStored = storedToken() === token;
     const scopes = (isStored && sessionStorage.getItem(SCOPES_KEY)) || (await detectScopes(client));
     sessionStorage.setItem(TOKEN_KEY, token);
     sessionStorage.setItem(SCOPES_KEY, scopes);
@@ -67,7 +68,10 @@ export function describeError(error: unknown): string {
 }
 
 /** Returns a client for long tasks. It retries for about 30 s, so that a server restart does not interrupt them. */
-export const longTaskClient = (): PlantStoreClient => clientFor(sessionStorage.getItem(TOKEN_KEY) ?? "", 9);
+export const longTaskClient = (): PlantStoreClient => clientFor(storedToken() ?? "", 9);
+
+/** Returns the token of the session, or `null`. */
+export const storedToken = (): string | null => sessionStorage.getItem(TOKEN_KEY);
 
 const clientFor = (token: string, attempts = 4) => new PlantStoreClient({ url: location.origin, token, attempts });
 

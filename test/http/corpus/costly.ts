@@ -18,7 +18,7 @@ const withMembers = (member: string): string => {
   return create(`{${filled(`${member},`, BODY_BYTES - end.length - 1)}${end}`);
 };
 const list = (query: string): string => ask("GET", `/plants?${query}`);
-const icon = (header: string): string => ask("HEAD", "/icon.svg", header);
+const description = (header: string): string => ask("HEAD", "/openapi.json", header);
 const withCredential = (credential: string): string =>
   head("GET /plants HTTP/1.1", "Host: x", `Authorization: ${credential}`);
 
@@ -72,16 +72,16 @@ export const costly = [
   ...answered([40400], { "an id of many zeros": ask("DELETE", `/plants/${inHead("0")}9`) }),
 
   ...answered([200], {
-    "an If-None-Match of spaces": icon(`If-None-Match: a${inHead(" ")}b`),
-    "an If-None-Match of many tags": icon(`If-None-Match: ${inHead('"a" , ')}"b"`),
-    "an If-None-Match of commas": icon(`If-None-Match: ${inHead(",")}`),
-    "an Accept-Encoding of many codings": icon(`Accept-Encoding: ${inHead("gzip;q=0, ")}x`),
-    "an Accept-Encoding of spaces": icon(`Accept-Encoding: gzip${inHead(" ")}x`),
-    "an Accept-Encoding of zeros": icon(`Accept-Encoding: gzip;q=0.${inHead("0")}x`),
-    "an X-Forwarded-For of many addresses": icon(`X-Forwarded-For: ${inHead("::1,")}::1`),
-    "a traceparent of many parts": icon(`traceparent: ${inHead("00-")}`),
-    "an X-Request-Id of many parts": icon(`X-Request-Id: ${inHead("ey-")}`),
-    "190 headers": ask("HEAD", "/icon.svg", ...Array.from({ length: 190 }, (_, n) => `X-${n}: ${"y".repeat(70)}`)),
+    "an If-None-Match of spaces": description(`If-None-Match: a${inHead(" ")}b`),
+    "an If-None-Match of many tags": description(`If-None-Match: ${inHead('"a" , ')}"b"`),
+    "an If-None-Match of commas": description(`If-None-Match: ${inHead(",")}`),
+    "an Accept-Encoding of many codings": description(`Accept-Encoding: ${inHead("gzip;q=0, ")}x`),
+    "an Accept-Encoding of spaces": description(`Accept-Encoding: gzip${inHead(" ")}x`),
+    "an Accept-Encoding of zeros": description(`Accept-Encoding: gzip;q=0.${inHead("0")}x`),
+    "an X-Forwarded-For of many addresses": description(`X-Forwarded-For: ${inHead("::1,")}::1`),
+    "a traceparent of many parts": description(`traceparent: ${inHead("00-")}`),
+    "an X-Request-Id of many parts": description(`X-Request-Id: ${inHead("ey-")}`),
+    "190 headers": ask("HEAD", "/openapi.json", ...Array.from({ length: 190 }, (_, n) => `X-${n}: ${"y".repeat(70)}`)),
   }),
   ...answered([40100], {
     "a credential of spaces after a comma": withCredential(`Basic ,a${inHead(" ")}=`),
