@@ -172,7 +172,7 @@ describe.each(DISPLAYS)("the plants view on %s", (_, display: Display) => {
     const { page, stored } = await openPlants(PLANTS, display);
     await waitForText(page, "5 plants");
     await clickButton(page, "Add plant");
-    const errorOf = (field: string) => page.locator(`#new-${field}-fault`).textContent();
+    const errorOf = (field: string) => page.locator(`#new-${field}-error`).textContent();
     await page.getByLabel("ID", { exact: true }).fill("9223372036854775808");
     await page.getByLabel("Tag (optional)").fill("t".repeat(256));
     await clickButton(page, "Add");

@@ -10,6 +10,7 @@ import { addPlant } from "../state/mutations.ts";
 import { plants } from "../state/plants.ts";
 import { describeError, session } from "../state/session.ts";
 import { Dialog } from "./dialog.tsx";
+import { ErrorText } from "./primitives.tsx";
 
 type Values = Record<PlantField, string>;
 type FormErrors = Partial<Values> & { readonly other?: string };
@@ -48,12 +49,12 @@ export function AddDialog() {
         {...attributes}
         value={values.value[name]}
         aria-invalid={errors.value[name] !== undefined}
-        aria-describedby={`new-${name}-fault`}
+        aria-describedby={`new-${name}-error`}
         onInput={({ currentTarget }) => {
           values.value = { ...values.value, [name]: currentTarget.value };
         }}
       />
-      <p class="error small" id={`new-${name}-fault`}>
+      <p class="error small" id={`new-${name}-error`}>
         {errors.value[name]}
       </p>
     </>
@@ -64,9 +65,7 @@ export function AddDialog() {
         {field("name", "Name", { autofocus: true })}
         {field("tag", "Tag (optional)", { list: "tags" })}
         {field("id", "ID", { inputMode: "numeric", placeholder: "Finding a free ID…" })}
-        <p class="error" role="alert">
-          {errors.value.other}
-        </p>
+        <ErrorText>{errors.value.other}</ErrorText>
         <footer class="row">
           <button type="submit" aria-disabled={isBusy.value}>
             {isBusy.value ? "Adding…" : "Add"}

@@ -5,7 +5,7 @@ import { closeDialog } from "../state/dialog.ts";
 import { location } from "../state/location.ts";
 import { describeError, longTaskClient } from "../state/session.ts";
 import { Dialog } from "./dialog.tsx";
-import { Button } from "./primitives.tsx";
+import { Button, ErrorText } from "./primitives.tsx";
 
 const CHOICES = [
   { format: "csv", name: "CSV", help: "For spreadsheets. Names are written unchanged, even ones like =1+1." },
@@ -54,9 +54,7 @@ export function ExportDialog() {
         </div>
       ))}
       <p role="status">{exported.value !== undefined && `Exporting… ${formatCount(exported.value, "plant")}`}</p>
-      <p class="error" role="alert">
-        {errorText}
-      </p>
+      <ErrorText>{errorText}</ErrorText>
     </Dialog>
   );
 }

@@ -1,33 +1,32 @@
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
-import { useEffect, useLayoutEffect } from "preact/hooks";
+import { useLayoutEffect } from "preact/hooks";
 
 /** Rows rendered above and below the visible ones. */
 const OVERSCAN = 12;
 
-/** Returns whether a media query matches, and rerenders when that changes. */
-export function useMediaQuery(query: string): boolean {
-  const matches = useSignal(matchMedia(query).matches);
-  useEffect(() => {
-    const media = matchMedia(query);
-    const update = () => {
-      matches.value = media.matches;
-    };
-    media.addEventListener("change", update);
-    return () => media.removeEventListener("change", update);
-  }, [query, matches]);
-  return matches.value;
+/** Height of a row in pixels, on narrow and wide screens. Must match `tables.css`. */
+const ROW_HEIGHT = { narrow: 64, wide: 48 };
+const isNarrow = matchMedia("(max-width: 40rem)");
+
+/** Rows to render, from `start` to before `end`, and the height of each in pixels. */
+interface RowRange {
+  readonly start: number;
+  readonly end: number;
+  readonly height: number;
 }
 
-/** Returns the range `[start, end)` of rows to render, out of `count` rows that are `height` pixels high each. */
-export function useRowRange(rows: RefObject<HTMLElement | null>, count: number, height: number): [number, number] {
-  const start = useSignal(0);
-  const end = useSignal(0);
+/** Returns the rows near the viewport, out of `count`; rerenders when they change. */
+export function useRowRange(rows: RefObject<HTMLElement | null>, count: number): RowRange {
+  const range = useSignal<RowRange>({ start: 0, end: 0, height: ROW_HEIGHT.wide });
   useLayoutEffect(() => {
     const update = () => {
+      const height = isNarrow.matches ? ROW_HEIGHT.narrow : ROW_HEIGHT.wide;
       const top = rows.current?.getBoundingClientRect().top ?? 0;
-      start.value = Math.max(0, Math.floor(-top / height) - OVERSCAN);
-      end.value = Math.min(count, Math.ceil((innerHeight - top) / height) + OVERSCAN);
+      const start = Math.max(0, Math.floor(-top / height) - OVERSCAN);
+      const end = Math.min(count, Math.ceil((innerHeight - top) / height) + OVERSCAN);
+      const { value } = range;
+      if (start !== value.start || end !== value.end || height !== value.height) range.value = { start, end, height };
     };
     update();
     addEventListener("scroll", update, { passive: true });
@@ -36,6 +35,6 @@ export function useRowRange(rows: RefObject<HTMLElement | null>, count: number, 
       removeEventListener("scroll", update);
       removeEventListener("resize", update);
     };
-  }, [rows, count, height, start, end]);
-  return [start.value, end.value];
+  }, [rows, count, range]);
+  return range.value;
 }

@@ -15,7 +15,7 @@ import {
   reset,
   startImport,
 } from "../state/import.ts";
-import { Button, Link, Statistics, Table } from "./primitives.tsx";
+import { Button, ErrorText, Link, Statistics, Table } from "./primitives.tsx";
 
 /** Skipped rows shown on the page; the download has more. */
 const SKIPPED_SHOWN = 100;
@@ -71,9 +71,7 @@ function FileChooser() {
         accept=".csv,.json,.ndjson,.jsonl"
         onChange={({ currentTarget }) => onFiles(currentTarget.files)}
       />
-      <p class="error" role="alert">
-        {fileError}
-      </p>
+      <ErrorText>{fileError}</ErrorText>
     </section>
   );
 }

@@ -7,11 +7,9 @@ import { location } from "../state/location.ts";
 import { deletePlants, deleteSelected } from "../state/mutations.ts";
 import { isComplete, loadMore, selected } from "../state/plants.ts";
 import { session } from "../state/session.ts";
-import { useMediaQuery, useRowRange } from "./hooks.ts";
+import { useRowRange } from "./hooks.ts";
 import { PlantRow, toggleSelection } from "./plant-row.tsx";
 
-/** Row heights in pixels; must match `tables.css`. */
-const ROW_HEIGHT = { narrow: 64, wide: 48 };
 /** Loads the next page when the last rendered row is within this many rows of the end. */
 const PREFETCH_ROWS = 400;
 
@@ -19,8 +17,7 @@ const PREFETCH_ROWS = 400;
 export function PlantGrid({ plants }: { plants: readonly Plant[] }) {
   const rows = useRef<HTMLTableSectionElement>(null);
   const active = useSignal(0);
-  const height = useMediaQuery("(max-width: 40rem)") ? ROW_HEIGHT.narrow : ROW_HEIGHT.wide;
-  const [start, end] = useRowRange(rows, plants.length, height);
+  const { start, end, height } = useRowRange(rows, plants.length);
   const { canWrite = false } = session.value ?? {};
   const isSearching = location.value.find !== "";
   useEffect(() => {

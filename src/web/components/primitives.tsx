@@ -69,6 +69,13 @@ export const EmptyState = ({ title, isError = false, children }: EmptyStateProps
   </section>
 );
 
+/** An error message; empty if there is no error. */
+export const ErrorText = ({ children, id }: { children?: ComponentChildren; id?: string }) => (
+  <p class="error" role="alert" id={id}>
+    {children}
+  </p>
+);
+
 /** Placeholder while content loads. */
 export const Skeleton = () => <div class="card skeleton" aria-hidden="true" />;
 

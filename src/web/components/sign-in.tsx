@@ -2,6 +2,7 @@ import { useEffect } from "preact/hooks";
 import icon from "../icon.svg";
 import { isSigningIn, signIn, signInError } from "../state/session.ts";
 import { Dialog } from "./dialog.tsx";
+import { ErrorText } from "./primitives.tsx";
 
 /** The page of a signed-out user. */
 export function SignIn() {
@@ -42,11 +43,9 @@ function SignInForm() {
         autocomplete="off"
         placeholder="plt_…"
         aria-invalid={signInError.value !== ""}
-        aria-describedby="token-fault token-help"
+        aria-describedby="token-error token-help"
       />
-      <p class="error" id="token-fault" role="alert">
-        {signInError}
-      </p>
+      <ErrorText id="token-error">{signInError}</ErrorText>
       <button type="submit" aria-disabled={isSigningIn.value}>
         {isSigningIn.value ? "Signing in…" : "Sign in"}
       </button>

@@ -1,5 +1,6 @@
 import { useSignal } from "@preact/signals";
 import { stringifyJson } from "../../domain/json.ts";
+import { ErrorText } from "../components/primitives.tsx";
 import { describeError, session, storedToken } from "../state/session.ts";
 import type { Operation } from "./description.ts";
 import { buildRequest, curlCommand, type Reply, send } from "./request.ts";
@@ -51,9 +52,7 @@ export function TryIt({ operation }: { operation: Operation }) {
         <button type="submit">Send</button>
         {session.value === undefined && <p class="small muted">You are not signed in: the request has no token.</p>}
       </footer>
-      <p class="error" role="alert">
-        {error}
-      </p>
+      <ErrorText>{error}</ErrorText>
       {reply.value && <ReplyView reply={reply.value} />}
       <CodeBlock label="curl" text={curlCommand(request)} />
     </form>
