@@ -79,7 +79,6 @@ const SCREENSHOTS: readonly Screenshot[] = [
     async setUp(page) {
       await page.goto(`${service.url}/?view=overview#token=${token}`);
       await page.getByRole("link", { name: "vine" }).waitFor();
-      await page.waitForLoadState("networkidle");
     },
   },
   {
@@ -88,7 +87,7 @@ const SCREENSHOTS: readonly Screenshot[] = [
     colorScheme: "light",
     async setUp(page) {
       await page.goto(`${service.url}/docs`);
-      await page.locator(".opblock").first().waitFor();
+      await page.getByText("Requires the scope").first().waitFor();
     },
   },
 ];
