@@ -4,13 +4,10 @@ import icon from "../icon.svg";
 import { currentDialog, openDialog } from "../state/dialog.ts";
 import { location, type View } from "../state/location.ts";
 import { type Session, session, signOut } from "../state/session.ts";
-import { AddDialog } from "./add-dialog.tsx";
 import { ApiView } from "./api-view.tsx";
 import { BottomBars } from "./bottom-bars.tsx";
-import { ExportDialog } from "./export-dialog.tsx";
 import { ImportView } from "./import-view.tsx";
 import { Overview } from "./overview.tsx";
-import { PlantDialog } from "./plant-dialog.tsx";
 import { PlantsView } from "./plants-view.tsx";
 import { Button, EmptyState, Link } from "./primitives.tsx";
 import { SignIn, SignInDialog } from "./sign-in.tsx";
@@ -39,7 +36,6 @@ export function App() {
 
 function Page({ view }: { view: View }) {
   const { name, component: ViewComponent } = VIEWS[view];
-  const dialog = currentDialog.value;
   const main = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
   useEffect(() => {
@@ -58,10 +54,7 @@ function Page({ view }: { view: View }) {
         <ViewComponent />
       </main>
       <BottomBars />
-      {dialog === "add" && <AddDialog />}
-      {dialog === "signIn" && session.value === undefined && <SignInDialog />}
-      {dialog === "export" && <ExportDialog />}
-      {typeof dialog === "object" && <PlantDialog key={String(dialog.id)} plant={dialog} />}
+      {currentDialog.value}
     </>
   );
 }
@@ -87,7 +80,7 @@ function Header({ current }: { current: View }) {
         icon="signOut"
         class="secondary"
         aria-label={isSignedIn ? "Sign out" : "Sign in"}
-        onClick={() => (isSignedIn ? signOut() : openDialog("signIn"))}
+        onClick={() => (isSignedIn ? signOut() : openDialog(<SignInDialog />))}
       >
         <span>{isSignedIn ? "Sign out" : "Sign in"}</span>
       </Button>

@@ -8,6 +8,7 @@ import { deletePlants, deleteSelected } from "../state/mutations.ts";
 import { isComplete, loadMore, selected } from "../state/plants.ts";
 import { session } from "../state/session.ts";
 import { useRowRange } from "./hooks.ts";
+import { PlantDialog } from "./plant-dialog.tsx";
 import { PlantRow, toggleSelection } from "./plant-row.tsx";
 
 /** Loads the next page when the last rendered row is within this many rows of the end. */
@@ -34,7 +35,7 @@ export function PlantGrid({ plants }: { plants: readonly Plant[] }) {
       event.key
     ];
     if (step !== undefined) moveTo(Math.max(0, Math.min(plants.length - 1, current + step)));
-    else if (event.key === "Enter") openDialog(plant);
+    else if (event.key === "Enter") openDialog(<PlantDialog plant={plant} />);
     else if (event.key === "Escape") selected.value = new Set();
     else if (!canWrite) return;
     else if (event.key === " ") toggleSelection(plant);

@@ -4,6 +4,7 @@ import { openDialog } from "../state/dialog.ts";
 import { navigate } from "../state/location.ts";
 import { deletePlants, deleting } from "../state/mutations.ts";
 import { selected } from "../state/plants.ts";
+import { PlantDialog } from "./plant-dialog.tsx";
 import { Button } from "./primitives.tsx";
 
 interface PlantRowProps {
@@ -40,7 +41,7 @@ export function PlantRow({ plant, index, isActive, canWrite }: PlantRowProps) {
       )}
       <td class="id number muted">{String(id)}</td>
       <td class="name">
-        <button type="button" class="truncate" tabIndex={-1} onClick={() => openDialog(plant)}>
+        <button type="button" class="truncate" tabIndex={-1} onClick={() => openDialog(<PlantDialog plant={plant} />)}>
           {name}
         </button>
       </td>

@@ -15,6 +15,8 @@ import {
   reload,
 } from "../state/plants.ts";
 import { session } from "../state/session.ts";
+import { AddDialog } from "./add-dialog.tsx";
+import { ExportDialog } from "./export-dialog.tsx";
 import { PlantGrid } from "./plant-grid.tsx";
 import { Button, EmptyState, Link, Skeleton } from "./primitives.tsx";
 
@@ -30,7 +32,7 @@ export function PlantsView() {
           {location.value.tag !== undefined && <TagFilter tag={location.value.tag} />}
         </p>
         {canWrite && (
-          <Button icon="add" onClick={() => openDialog("add")}>
+          <Button icon="add" onClick={() => openDialog(<AddDialog />)}>
             Add plant
           </Button>
         )}
@@ -100,7 +102,7 @@ function Toolbar() {
         ))}
       </datalist>
       <Button icon="refresh" class="secondary square" aria-label="Refresh" title="Refresh" onClick={reload} />
-      <Button icon="export" class="secondary" onClick={() => openDialog("export")}>
+      <Button icon="export" class="secondary" onClick={() => openDialog(<ExportDialog />)}>
         Export
       </Button>
     </search>

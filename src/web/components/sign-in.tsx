@@ -1,6 +1,7 @@
 import { useEffect } from "preact/hooks";
 import icon from "../icon.svg";
-import { isSigningIn, signIn, signInError } from "../state/session.ts";
+import { closeDialog } from "../state/dialog.ts";
+import { isSigningIn, session, signIn, signInError } from "../state/session.ts";
 import { Dialog } from "./dialog.tsx";
 import { ErrorText } from "./primitives.tsx";
 
@@ -20,12 +21,17 @@ export function SignIn() {
   );
 }
 
-/** The sign-in form as a dialog. */
-export const SignInDialog = () => (
-  <Dialog title="Sign in">
-    <SignInForm />
-  </Dialog>
-);
+/** The sign-in form as a dialog, which closes after sign-in. */
+export function SignInDialog() {
+  useEffect(() => {
+    if (session.value !== undefined) closeDialog();
+  }, [session.value]);
+  return (
+    <Dialog title="Sign in">
+      <SignInForm />
+    </Dialog>
+  );
+}
 
 function SignInForm() {
   const submit = (event: SubmitEvent) => {

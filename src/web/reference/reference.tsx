@@ -1,5 +1,6 @@
 import { useEffect } from "preact/hooks";
 import { Button, Table } from "../components/primitives.tsx";
+import { SignInDialog } from "../components/sign-in.tsx";
 import { openDialog } from "../state/dialog.ts";
 import { session } from "../state/session.ts";
 import { type ApiDescription, loadDescription, operationsOf } from "./description.ts";
@@ -42,7 +43,7 @@ function Reference({ description }: { description: ApiDescription }) {
       <section class="card prose">
         <h2>Authentication</h2>
         <Markdown text={components.securitySchemes.bearer.description} />
-        {session.value === undefined && <Button onClick={() => openDialog("signIn")}>Sign in</Button>}
+        {session.value === undefined && <Button onClick={() => openDialog(<SignInDialog />)}>Sign in</Button>}
       </section>
       {operations.map((operation) => (
         <OperationSection key={operation.operationId} operation={operation} />

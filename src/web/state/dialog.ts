@@ -1,10 +1,10 @@
 import { signal } from "@preact/signals";
-import type { Plant } from "../../domain/plant.ts";
+import type { ComponentChildren } from "preact";
 
-/** The open dialog: a form, or the details of a plant. */
-export const currentDialog = signal<"add" | "export" | "signIn" | Plant | undefined>();
+/** The open dialog; `undefined` if there is none. */
+export const currentDialog = signal<ComponentChildren>();
 /** Opens a dialog in place of the current one. */
-export const openDialog = (dialog: typeof currentDialog.value): void => {
+export const openDialog = (dialog: ComponentChildren): void => {
   currentDialog.value = dialog;
 };
 /** Closes the current dialog. */
