@@ -31,12 +31,10 @@ function Reference({ description }: { description: ApiDescription }) {
         <Markdown text={info.description} />
         <Table
           caption="Operations"
-          columns={["Operation", "Summary"]}
-          rows={operations.map(({ operationId, summary, ...operation }) => [
-            <a href={`#${operationId}`}>
-              <Endpoint {...operation} />
-            </a>,
-            summary,
+          columns={["Operation", "Endpoint"]}
+          rows={operations.map((operation) => [
+            <a href={`#${operation.operationId}`}>{operation.summary}</a>,
+            <Endpoint {...operation} />,
           ])}
         />
       </section>
