@@ -12,28 +12,24 @@ import type { ResponseEvent } from "../http/active-call.ts";
 import type { SendBudget } from "../http/send-budget.ts";
 import type { HttpServer } from "../http/server.ts";
 import type { Commit, Storage } from "../storage/storage.ts";
-import { FastHistogram } from "./fast-histogram.ts";
-
-/** Upper bounds in seconds. */
-const BUCKETS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
+import { DURATION_BUCKETS, RequestDurations } from "./request-durations.ts";
 
 /** A snapshot of one worker's metrics, serializable for its supervisor. */
 export type MetricsSnapshot = readonly object[];
 
-/** Combines the metrics of all workers. Each series has a `worker` label. */
-export const aggregateMetrics = (collect: () => Promise<readonly MetricsSnapshot[]>) => ({
+/** Combines the metrics of the workers that replied. Each series has a `worker` label. */
+export const aggregateMetrics = (collect: () => Promise<readonly (MetricsSnapshot | undefined)[]>) => ({
   contentType: Registry.PROMETHEUS_CONTENT_TYPE,
-  text: async (): Promise<string> => AggregatorRegistry.aggregate([...(await collect())]).metrics(),
+  async text(): Promise<string> {
+    const snapshots = (await collect()).filter((snapshot) => snapshot !== undefined);
+    return AggregatorRegistry.aggregate(snapshots).metrics();
+  },
 });
 
 /** The metrics of one process, named by Prometheus conventions: a prefix, base units, a label per dimension. */
 export class Metrics {
   readonly #registry = new Registry();
-  readonly #durations = new FastHistogram(
-    "plantstore_http_request_duration_seconds",
-    "Time from receiving a request to the start of its response.",
-    BUCKETS,
-  );
+  readonly #durations = new RequestDurations();
   readonly #backups = new Counter({
     name: "plantstore_backups_total",
     help: "Scheduled backups by outcome.",
@@ -53,7 +49,7 @@ export class Metrics {
   readonly #commits = new Histogram({
     name: "plantstore_commit_duration_seconds",
     help: "Time from sending a batch of writes to the acknowledgement of its commit.",
-    buckets: BUCKETS,
+    buckets: DURATION_BUCKETS,
     registers: [this.#registry],
   });
   readonly #queuedWrites = this.#gauge("plantstore_writes_queued", "Queued writes that are not in a batch yet.");

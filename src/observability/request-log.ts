@@ -29,15 +29,12 @@ export class RequestLog {
       owner: call.owner || undefined,
       status,
       durationMs: Math.round(durationMs * 1_000) / 1_000,
+      error: error?.code,
+      reason: error?.message,
+      err: status < 500 ? undefined : error?.cause,
     };
-    if (error === undefined) {
-      this.#log.info(fields, "request completed");
-      return;
-    }
-    const failure = { ...fields, error: error.code, reason: error.message };
-    const message = isAborted ? "response aborted" : "request failed";
-    if (status < 500) this.#log.warn(failure, message);
-    else this.#log.error({ ...failure, err: error.cause }, message);
+    if (error === undefined) this.#log.info(fields, "request completed");
+    else this.#log[status < 500 ? "warn" : "error"](fields, isAborted ? "response aborted" : "request failed");
   }
 
   /** Rate-limits failures. Logs the number suppressed once per second. */

@@ -2,39 +2,35 @@ import { readFileSync, statSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import type { Config } from "../config/config.ts";
 import type { Certificate } from "../http/listener.ts";
+import type { HttpServer } from "../http/server.ts";
+import type { Log } from "../observability/log.ts";
 
 /** Polling interval: file watchers miss a symbolic link that is switched, as Kubernetes does. */
 const CHECK_INTERVAL_MS = 2_000;
 /** Maximum size of a certificate chain or key. */
 const MAX_PEM_BYTES = 1024 * 1024;
 
-/** Receives the outcome of reading the files again. */
-interface Watcher {
-  /** The files have changed. When this throws, the change counts as failed, and the next check repeats it. */
-  onChange(certificate: Certificate): void;
-  /** The files cannot be used. Called once, until the reason changes. */
-  onError(error: Error): void;
-}
-
 /** The files with the server's certificate chain and private key. */
 export class CertificateFiles {
   readonly #certPath: string;
   readonly #keyPath: string;
+  readonly #log: Log["events"];
   #current: Certificate;
-  #watcher: Watcher | undefined;
+  #listener: Pick<HttpServer, "setCertificate"> | undefined;
   #lastError = "";
 
   /**
    * Opens the files of the settings; returns `undefined` when none are set.
    * @throws Error when they are not a certificate and its key
    */
-  static open({ tlsCert, tlsKey }: Config<"tlsCert" | "tlsKey">): CertificateFiles | undefined {
-    return tlsCert === undefined || tlsKey === undefined ? undefined : new CertificateFiles(tlsCert, tlsKey);
+  static open({ tlsCert, tlsKey }: Config<"tlsCert" | "tlsKey">, log: Log["events"]): CertificateFiles | undefined {
+    return tlsCert === undefined || tlsKey === undefined ? undefined : new CertificateFiles(tlsCert, tlsKey, log);
   }
 
-  private constructor(certPath: string, keyPath: string) {
+  private constructor(certPath: string, keyPath: string, log: Log["events"]) {
     this.#certPath = certPath;
     this.#keyPath = keyPath;
+    this.#log = log;
     this.#current = this.#read();
   }
 
@@ -43,27 +39,30 @@ export class CertificateFiles {
     return this.#current;
   }
 
-  /** Checks the files at an interval, until the returned function is called. */
-  watch(watcher: Watcher): () => void {
-    this.#watcher = watcher;
+  /** Checks the files at an interval for this listener, until the returned function is called. */
+  watch(listener: Pick<HttpServer, "setCertificate">): () => void {
+    this.#listener = listener;
     const timer = setInterval(() => this.check(), CHECK_INTERVAL_MS);
     return () => {
       clearInterval(timer);
-      this.#watcher = undefined;
+      this.#listener = undefined;
     };
   }
 
-  /** Reads the files now, and reports the outcome to the watcher. Without a watcher it does nothing. */
+  /** Installs the certificate if the files have changed. Logs a failure once per reason; the next check repeats the change. */
   check(): void {
-    if (this.#watcher === undefined) return;
+    if (this.#listener === undefined) return;
     try {
       const next = this.#read(this.#current);
-      if (next !== this.#current) this.#watcher.onChange(next);
-      this.#current = next;
+      if (next !== this.#current) {
+        this.#listener.setCertificate(next);
+        this.#current = next;
+        this.#log.info("certificate replaced");
+      }
       this.#lastError = "";
-    } catch (error) {
-      const { message } = error as Error;
-      if (message !== this.#lastError) this.#watcher.onError(error as Error);
+    } catch (err) {
+      const { message } = err as Error;
+      if (message !== this.#lastError) this.#log.warn({ err }, "certificate not replaced");
       this.#lastError = message;
     }
   }

@@ -27,23 +27,15 @@ interface ListenOptions {
   readonly supervisor: SupervisorChannel | undefined;
 }
 
-/** The listeners of one process. */
-export interface Listeners {
-  readonly url: string;
-  /** Drains and then stops listening; resolves when all accepted requests are completed or have timed out. */
-  stop(): Promise<void>;
-}
-
 /**
- * Starts the listeners. A worker has no admin listener: its supervisor exports the metrics of all workers.
+ * Starts the listeners of this process. A worker has no admin listener: its supervisor exports the metrics of all workers.
  * @throws Error when an address cannot be listened on
  */
-export function listen(options: ListenOptions): Listeners {
+export function listen(options: ListenOptions) {
   const { config, storage, authenticator, log, metrics, tracing, certificate, supervisor } = options;
   let isDraining = false;
   const readiness = { isDraining: () => isDraining, ping: () => storage.ping() };
   const requestLog = new RequestLog(log.requests, config.log);
-  supervisor?.onMetricsRequest(() => metrics.snapshot());
   const budget = new SendBudget(config.sendBuffer, () => main.pendingRequests);
   const main = new HttpServer({
     host: config.host,
@@ -57,25 +49,20 @@ export function listen(options: ListenOptions): Listeners {
     proxies: config.trustedProxies,
     corsOrigins: config.corsOrigins,
     routes: routes(new App(storage), readiness, budget),
-    onResponse: (event) => {
+    onResponse(event) {
       if (!event.isAborted) metrics.recordResponse(event);
-      const traceId = event.isAborted ? undefined : tracing?.record(event);
-      requestLog.record(event, traceId);
+      requestLog.record(event, event.isAborted ? undefined : tracing?.record(event));
     },
   });
   metrics.observe(main, storage, budget);
+  supervisor?.onMetricsRequest(() => metrics.snapshot());
   const admin = supervisor === undefined ? listenForMetrics(config, metrics) : undefined;
-  const stopWatching = certificate?.watch({
-    onChange(next) {
-      main.setCertificate(next);
-      log.events.info("certificate replaced");
-    },
-    onError: (err) => log.events.warn({ err }, "certificate not replaced"),
-  });
+  const stopWatching = certificate?.watch(main);
   const database = formatForLog(config.database);
   log.events.info({ url: main.url, adminUrl: admin?.url, database, bun: Bun.version }, "serving");
   return {
     url: main.url,
+    /** Drains and then stops listening. Resolves when all accepted requests are completed or have timed out. */
     async stop(): Promise<void> {
       isDraining = true;
       stopWatching?.();
@@ -83,7 +70,7 @@ export function listen(options: ListenOptions): Listeners {
       // A worker without a supervisor does not drain, because the next supervisor needs the port. The listener keeps the
       // process alive, so that the timer need not.
       const drained = sleep(config.drain, undefined, { ref: false });
-      await Promise.race([drained, ...(supervisor === undefined ? [] : [supervisor.closed])]);
+      await (supervisor === undefined ? drained : Promise.race([drained, supervisor.closed]));
       await Promise.all([main.stop(config.stopTimeout), admin?.stop(config.stopTimeout)]);
     },
   };

@@ -28,7 +28,7 @@ export async function serveAsWorker(config: ServeConfig, number: number): Promis
 export async function serve(config: ServeConfig, supervisor?: SupervisorChannel): Promise<void> {
   const log = openLog(supervisor?.worker);
   killOnUncaughtError(log);
-  const certificate = CertificateFiles.open(config);
+  const certificate = CertificateFiles.open(config, log.events);
   onReload(() => {
     log.events.info({ signal: "SIGHUP" }, "reloading");
     certificate?.check();

@@ -3,11 +3,11 @@ import { openLog } from "../observability/log.ts";
 import { aggregateMetrics } from "../observability/metrics.ts";
 import { formatForLog } from "../storage/database-url.ts";
 import { listenForMetrics } from "./admin.ts";
-import { announce } from "./announcement.ts";
+import { type Announcement, announce } from "./announcement.ts";
 import type { ServeConfig } from "./config.ts";
 import { killOnUncaughtError } from "./process.ts";
 import { onReload, stopSignal, waitForStop } from "./signals.ts";
-import { WorkerGroup } from "./worker-group.ts";
+import { WorkerProcess } from "./worker-process.ts";
 
 /** Maximum time that a starting supervisor retries a port in use. */
 const PORT_TIMEOUT_MS = 3_000;
@@ -21,22 +21,28 @@ export async function supervise(config: ServeConfig): Promise<void> {
   const log = openLog();
   killOnUncaughtError(log);
   const stopping = stopSignal();
-  const workers = new WorkerGroup(log);
-  onReload(() => workers.reload());
+  let workers: readonly WorkerProcess[] = [];
+  onReload(() => {
+    for (const worker of workers) worker.reload();
+  });
+  process.on("exit", () => {
+    for (const worker of workers) worker.kill();
+  });
   const port = await findPortWithRetries(config);
-  const metrics = aggregateMetrics(() => workers.metrics());
+  const metrics = aggregateMetrics(() => Promise.all(workers.map((worker) => worker.metrics())));
   const admin = listenForMetrics(config, metrics);
-  const ready = await workers.start(config.workers, port);
-  const { url } = ready;
+  workers = Array.from({ length: config.workers }, (_, index) => new WorkerProcess(index + 1, port, log));
+  const ready = await Promise.all(workers.map((worker) => worker.ready));
+  const [{ url }] = ready as [Announcement];
   const database = formatForLog(config.database);
   log.events.info({ url, adminUrl: admin?.url, database, workers: config.workers, bun: Bun.version }, "serving");
-  announce(ready);
+  announce({ url, secret: ready.find(({ secret }) => secret !== undefined)?.secret });
 
   await waitForStop(stopping, config, log.events);
-  const isComplete = await workers.stop();
+  const completions = await Promise.all(workers.map((worker) => worker.stop()));
   await admin?.stop(config.stopTimeout);
   log.events.info("stopped");
-  process.exit(isComplete ? 0 : 1);
+  process.exit(completions.every(Boolean) ? 0 : 1);
 }
 
 /** Retries {@link findPort} while the port is in use, because the workers of a killed supervisor release it a moment later. */

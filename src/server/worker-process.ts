@@ -1,58 +1,51 @@
 import { EventEmitter, once } from "node:events";
-import { forwardLines } from "../observability/log.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { forwardLines, type Log } from "../observability/log.ts";
 import type { MetricsSnapshot } from "../observability/metrics.ts";
 import type { Announcement } from "./announcement.ts";
 import type { SupervisorMessage, WorkerMessage } from "./ipc.ts";
 import { thisProgram } from "./process.ts";
 
+/** A worker that ends sooner after its start is restarted with an increasing delay. */
+const STABLE_MS = 10_000;
+const MIN_DELAY_MS = 100;
+const MAX_DELAY_MS = 10_000;
 /** Timeout of a request for the metrics of a worker. */
 const METRICS_TIMEOUT_MS = 1_000;
 
-/** The end of a worker. */
-interface WorkerEnd {
-  readonly endedPid: number;
-  readonly exitCode: number | null;
-  readonly signal: Bun.Subprocess["signalCode"];
-  /** The reason that it reported, when it failed to start. */
-  readonly failure: string | undefined;
-  readonly lifetimeMs: number;
-  /** Whether it completed all requests that it had accepted. */
-  readonly isComplete: boolean;
-}
-
-/** The supervisor's side of a worker: a process of this program with a number. */
+/** The supervisor's side of a worker: a process of this program with a number, restarted whenever it ends. */
 export class WorkerProcess {
-  readonly number: number;
-  /** Resolves when it accepts requests; rejects when it ends before that. */
-  readonly ready: Promise<Announcement>;
-  /** Resolves when it has ended and its log has been forwarded. */
-  readonly ended: Promise<WorkerEnd>;
-  readonly #child: Bun.Subprocess<"ignore", "ignore", "pipe">;
+  readonly #number: number;
+  readonly #command: string[];
+  readonly #log: Log;
   readonly #replies = new EventEmitter<{ metrics: [MetricsSnapshot] }>();
-  readonly #start = Promise.withResolvers<Announcement>();
+  readonly #firstStart = Promise.withResolvers<Announcement>();
+  readonly #stopping = new AbortController();
+  readonly #stopped: Promise<boolean>;
+  #child: Bun.Subprocess | undefined;
+  #hasStarted = false;
   #isReady = false;
+  /** The reason that it reported when it could not start. */
   #failure: string | undefined;
 
-  /** Starts the worker. Its log is forwarded to `log`. */
-  constructor(number: number, port: number, log: Parameters<typeof forwardLines>[1]) {
-    this.number = number;
-    const own = ["--port", String(port), "--worker", String(number)];
-    this.#child = Bun.spawn([...thisProgram(), ...process.argv.slice(2), ...own], {
-      stdin: "ignore",
-      stdout: "ignore",
-      stderr: "pipe",
-      ipc: (message: WorkerMessage) => this.#receive(message),
-    });
-    this.ready = this.#start.promise;
-    this.ready.catch(() => {});
-    this.ended = this.#end(performance.now(), forwardLines(this.#child.stderr, log));
+  /** Starts the worker. It stops when its supervisor has ended. */
+  constructor(number: number, port: number, log: Log) {
+    this.#number = number;
+    this.#command = [...thisProgram(), ...process.argv.slice(2), "--port", String(port), "--worker", String(number)];
+    this.#log = log;
+    this.#stopped = this.#keepRunning();
+  }
+
+  /** Resolves when it first accepts requests; rejects when it ends before that. */
+  get ready(): Promise<Announcement> {
+    return this.#firstStart.promise;
   }
 
   /** Requests its metrics; returns `undefined` when it is not ready, has disconnected or does not reply in time. */
   async metrics(): Promise<MetricsSnapshot | undefined> {
     if (!this.#isReady) return undefined;
     try {
-      this.#child.send({ type: "collectMetrics" } satisfies SupervisorMessage);
+      this.#child?.send({ type: "collectMetrics" } satisfies SupervisorMessage);
       const [metrics] = await once(this.#replies, "metrics", { signal: AbortSignal.timeout(METRICS_TIMEOUT_MS) });
       return metrics;
     } catch {
@@ -60,18 +53,56 @@ export class WorkerProcess {
     }
   }
 
-  /** Lets it complete the accepted requests. A worker that is not ready has accepted none. */
-  stop(): void {
-    this.#child.kill(this.#isReady ? "SIGTERM" : "SIGKILL");
-  }
-
-  /** Passes a SIGHUP on. Before it is ready, the worker may not handle one. */
+  /** Makes it reload its certificate. Before it is ready, it may not handle SIGHUP. */
   reload(): void {
-    if (this.#isReady) this.#child.kill("SIGHUP");
+    if (this.#isReady) this.#child?.kill("SIGHUP");
   }
 
+  /** Lets it complete its accepted requests and end. Returns whether it did. A worker that is not ready has accepted none. */
+  stop(): Promise<boolean> {
+    this.#stopping.abort();
+    this.#child?.kill(this.#isReady ? "SIGTERM" : "SIGKILL");
+    return this.#stopped;
+  }
+
+  /** Ends it at once. */
   kill(): void {
-    this.#child.kill("SIGKILL");
+    this.#child?.kill("SIGKILL");
+  }
+
+  /** Returns whether the last process completed its accepted requests. */
+  async #keepRunning(): Promise<boolean> {
+    const { signal } = this.#stopping;
+    for (let delayMs = 0; !signal.aborted; ) {
+      const startedMs = performance.now();
+      const end = await this.#run();
+      if (signal.aborted) return end.exitCode === 0 || !this.#isReady;
+      if (!this.#hasStarted) {
+        const reason = end.failure ?? `a worker ended with ${end.signal ?? end.exitCode} before it was ready`;
+        this.#firstStart.reject(new Error(reason));
+        return false;
+      }
+      const isStable = performance.now() - startedMs > STABLE_MS;
+      delayMs = isStable ? 0 : Math.min(Math.max(delayMs * 2, MIN_DELAY_MS), MAX_DELAY_MS);
+      this.#log.events.error({ endedWorker: this.#number, ...end, delayMs }, "worker ended, restarting it");
+      await sleep(delayMs, undefined, { signal }).catch(() => {});
+    }
+    return true;
+  }
+
+  /** Runs one process until it has ended and its log has been forwarded. */
+  async #run() {
+    this.#isReady = false;
+    this.#failure = undefined;
+    const child = Bun.spawn(this.#command, {
+      stdin: "ignore",
+      stdout: "ignore",
+      stderr: "pipe",
+      ipc: (message: WorkerMessage) => this.#receive(message),
+    });
+    this.#child = child;
+    await Promise.all([child.exited, forwardLines(child.stderr, this.#log.output)]);
+    return { endedPid: child.pid, exitCode: child.exitCode, signal: child.signalCode, failure: this.#failure };
   }
 
   #receive(message: WorkerMessage): void {
@@ -79,16 +110,8 @@ export class WorkerProcess {
     else if (message.type === "startFailed") this.#failure = message.reason;
     else {
       this.#isReady = true;
-      this.#start.resolve(message.announcement);
+      this.#hasStarted = true;
+      this.#firstStart.resolve(message.announcement);
     }
-  }
-
-  async #end(startedMs: number, logged: Promise<void>): Promise<WorkerEnd> {
-    await Promise.all([this.#child.exited, logged]);
-    const { pid, exitCode, signalCode: signal } = this.#child;
-    const failure = this.#failure;
-    this.#start.reject(new Error(failure ?? `a worker ended with ${signal ?? exitCode} before it was ready`));
-    const lifetimeMs = performance.now() - startedMs;
-    return { endedPid: pid, exitCode, signal, failure, lifetimeMs, isComplete: exitCode === 0 || !this.#isReady };
   }
 }

@@ -1,8 +1,9 @@
-import { afterAll, describe, expect, it, spyOn } from "bun:test";
+import { afterAll, describe, expect, it } from "bun:test";
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { connect as connectTcp } from "node:net";
 import { join } from "node:path";
 import { Listener } from "../../src/http/listener.ts";
+import type { Log } from "../../src/observability/log.ts";
 import { CertificateFiles } from "../../src/server/certificate-files.ts";
 import { makeCertificate, nameShownBy, openTls, type TestCertificate, withEcKey } from "../support/certificates.ts";
 import { createToken, fetchMetrics, type Program, run } from "../support/program.ts";
@@ -245,61 +246,58 @@ describe("a certificate that cannot be used", () => {
     expect(stderr.trim().split("\n")).toHaveLength(1);
   });
 
-  it("is told of once for each reason, however often the files are read", () => {
-    const files = newFiles(first);
-    const ticks = spyOn(globalThis, "setInterval").mockReturnValue(0 as never);
-    const heard: string[] = [];
-    CertificateFiles.open({ tlsCert: files.cert, tlsKey: files.key })?.watch({
-      onChange: ({ cert }) => heard.push(cert),
-      onError: ({ message }) => heard.push(message),
+  /** Watches certificate files. `events` are the installed certificates and the logged errors. */
+  function watch(files: { cert: string; key: string }, onInstall = () => {}) {
+    const events: string[] = [];
+    const log = { info() {}, warn: ({ err }: { err: Error }) => events.push(err.message) } as unknown as Log["events"];
+    const opened = CertificateFiles.open({ tlsCert: files.cert, tlsKey: files.key }, log) as CertificateFiles;
+    const stop = opened.watch({
+      setCertificate({ cert }) {
+        events.push(cert);
+        onInstall();
+      },
     });
-    const [[tick]] = ticks.mock.calls as unknown as [[() => void]];
-    ticks.mockRestore();
+    return { events, stop, check: () => opened.check() };
+  }
+
+  it("is logged once for each reason, however often the files are read", () => {
+    const files = newFiles(first);
+    const { events, stop, check } = watch(files);
     const keys = [first.key, "none", "none", second.key, second.key, "none", first.key, "none", first.key];
     for (const key of keys) {
       writeFileSync(files.key, key);
-      for (let n = 0; n < 3; n++) tick();
+      for (let n = 0; n < 3; n++) check();
     }
-    const faults = ["no PEM block", "KEY_VALUES_MISMATCH", "no PEM block", "no PEM block"];
-    expect(heard.map((each) => faults.find((fault) => each.includes(fault)) ?? each)).toEqual(faults);
+    const errors = ["no PEM block", "KEY_VALUES_MISMATCH", "no PEM block", "no PEM block"];
+    expect(events.map((each) => errors.find((error) => each.includes(error)) ?? each)).toEqual(errors);
     writeFileSync(files.cert, second.cert);
     writeFileSync(files.key, second.key);
-    for (let n = 0; n < 3; n++) tick();
-    expect(heard.slice(faults.length)).toEqual([second.cert]);
+    for (let n = 0; n < 3; n++) check();
+    expect(events.slice(errors.length)).toEqual([second.cert]);
+    stop();
   });
 
   it("is ignored after the watch has ended", () => {
     const files = newFiles(first);
-    const opened = CertificateFiles.open({ tlsCert: files.cert, tlsKey: files.key });
-    const changes: string[] = [];
-    const stopWatching = opened?.watch({
-      onChange: () => changes.push("change"),
-      onError: () => changes.push("error"),
-    });
-    stopWatching?.();
+    const { events, stop, check } = watch(files);
+    stop();
     writeFileSync(files.cert, second.cert);
     writeFileSync(files.key, second.key);
-    opened?.check();
-    expect(changes).toEqual([]);
+    check();
+    expect(events).toEqual([]);
   });
 
-  it("is installed at the next check when the listener rejects it at first", () => {
+  it("is installed at the next check when the listener rejects it at first, and the error is logged once", () => {
     const files = newFiles(first);
-    const ticks = spyOn(globalThis, "setInterval").mockReturnValue(0 as never);
-    const events: string[] = [];
-    CertificateFiles.open({ tlsCert: files.cert, tlsKey: files.key })?.watch({
-      onChange() {
-        events.push("change");
-        if (events.length === 1) throw new Error("no descriptor");
-      },
-      onError: ({ message }) => events.push(message),
+    let attempts = 0;
+    const { events, stop, check } = watch(files, () => {
+      if (++attempts <= 2) throw new Error("no descriptor");
     });
-    const [[tick]] = ticks.mock.calls as unknown as [[() => void]];
-    ticks.mockRestore();
     writeFileSync(files.cert, second.cert);
     writeFileSync(files.key, second.key);
-    for (let n = 0; n < 3; n++) tick();
-    expect(events).toEqual(["change", "no descriptor", "change"]);
+    for (let n = 0; n < 4; n++) check();
+    expect(events).toEqual([second.cert, "no descriptor", second.cert, second.cert]);
+    stop();
   });
 
   it.each(["--tls-cert", "--tls-key"])("is a mistake in the call when only %s is given", async (flag) => {

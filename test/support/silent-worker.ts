@@ -1,16 +1,16 @@
 /**
- * A supervisor with one worker that says that it is ready, disconnects and keeps running. Prints the metrics that the
- * supervisor gets from it, asked twice: while the line may still be open, and after that.
+ * A supervisor with one worker that reports that it is ready, disconnects and keeps running. Prints the metrics that the
+ * supervisor gets from it, requested twice: while the channel may still be open, and after that.
  */
+import { openLog } from "../../src/observability/log.ts";
 import { WorkerProcess } from "../../src/server/worker-process.ts";
 
 if (process.send !== undefined) {
   process.send({ type: "ready", announcement: {} }, undefined, undefined, () => process.disconnect?.());
   setTimeout(() => {}, 10_000);
 } else {
-  const worker = new WorkerProcess(1, 0, process.stderr);
+  const worker = new WorkerProcess(1, 0, openLog());
   await worker.ready;
   console.log(JSON.stringify([(await worker.metrics()) ?? "none", (await worker.metrics()) ?? "none"]));
-  worker.kill();
-  await worker.ended;
+  await worker.stop();
 }
