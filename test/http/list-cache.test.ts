@@ -60,4 +60,39 @@ describe("ListCache", () => {
     expect(cached.length).toBeGreaterThan(0);
     expect(cached.length).toBeLessThanOrEqual(16_384);
   });
+
+  /** A list of 64 Ki characters together with its key, its `Link` header and 512 for the entry. 32 of them fill the cache. */
+  const url = (index: number) => `/plants?x=${index}`.padEnd(40, "x");
+  const link = "l".repeat(100);
+  const body = "x".repeat(64 * 1024 - 512 - `${url(0)}\na`.length - link.length);
+  const isCached = (cache: ListCache, index: number) => cache.get("a", url(index), 1) !== undefined;
+  /** Adds the lists with indexes from `first` to `end - 1`. */
+  function add(cache: ListCache, first: number, end: number): ListCache {
+    for (let index = first; index < end; index++)
+      for (let times = 0; times < 2; times++) cache.set("a", url(index), { version: 1, body, headers: { Link: link } });
+    return cache;
+  }
+
+  it("counts the key, the body, the Link header and 512 characters per list, up to 2 Mi characters", () => {
+    const full = add(new ListCache(), 0, 32);
+    for (let index = 0; index < 32; index++) expect(isCached(full, index)).toBe(true);
+    setTwice(full, "b", "/plants");
+    expect([isCached(full, 0), full.get("b", "/plants", 1)?.body]).toEqual([false, "[]"]);
+  });
+
+  it("counts only the list that replaces another with the same key", () => {
+    const cache = add(new ListCache(), 0, 32);
+    for (let version = 2; version < 9; version++) cache.set("a", url(0), newList(version));
+    setTwice(cache, "a", "/plants", "x".repeat(60_000));
+    expect(isCached(cache, 1)).toBe(true);
+    setTwice(cache, "a", "/plants?y", "x".repeat(10_000));
+    expect(isCached(cache, 1)).toBe(false);
+  });
+
+  it("counts from zero after it was cleared", () => {
+    const cache = add(new ListCache(), 0, 33);
+    expect([isCached(cache, 0), isCached(cache, 32)]).toEqual([false, true]);
+    add(cache, 100, 131);
+    expect([isCached(cache, 32), isCached(cache, 130)]).toEqual([true, true]);
+  });
 });
