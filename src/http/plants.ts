@@ -5,7 +5,7 @@ import { IDEMPOTENCY_KEY_MAX_LENGTH, parsePlant, requirePlantId } from "../domai
 import { readJson } from "./body.ts";
 import { type Call, isVisibleAscii, jsonResponse } from "./call.ts";
 import type { ListCache } from "./list-cache.ts";
-import { ListReader } from "./list-reader.ts";
+import { type Chunk, readChunks } from "./list-reader.ts";
 import { linkTo, sendList, sendPage, streamList } from "./list-response.ts";
 import type { ListScheduler } from "./list-scheduler.ts";
 import { readQuery } from "./query.ts";
@@ -42,14 +42,16 @@ async function readPlants(context: ListContext, call: Call, version: number | un
   const { app, cache, budget, scheduler } = context;
   const { owner, request } = call;
   const query = parseListQuery(readQuery(request.url, LIST_PARAMETERS, "fields"));
-  const reader = new ListReader(app, scheduler, owner, query);
+  const chunks = readChunks(app, scheduler, owner, query);
   // The first chunk is read before the response begins, so that a database error still sets the status.
-  const first = await reader.read();
-  if (!reader.isComplete) {
-    return query.limit === undefined ? streamList(call, budget, reader, first) : sendPage(call, budget, reader, first);
+  const first = (await chunks.next()).value as Chunk;
+  if (!first.isLast) {
+    return query.limit === undefined
+      ? streamList(call, budget, first, chunks)
+      : sendPage(call, budget, query.limit, first, chunks);
   }
-  const body = `[${first}]`;
-  const headers = linkTo(request.url, reader.next);
+  const body = `[${first.json}]`;
+  const headers = linkTo(request.url, first.next);
   if (version !== undefined) cache.set(owner, request.url, { version, body, headers });
   return sendList(call, budget, body, headers);
 }

@@ -13,10 +13,11 @@ export interface Reservation {
    * @throws AppError `unavailable` when the budget is exhausted; the reservation is unchanged
    */
   grow(bytes: number): void;
-  /** Sets the size of the reservation without a check, for a body that streams in chunks of bounded size. */
+  /**
+   * Sets the size of the reservation without a check, for a body that streams in chunks of bounded size. 0 releases the
+   * reservation; further calls have no effect.
+   */
   resize(bytes: number): void;
-  /** Releases the reservation. Further calls have no effect. */
-  release(): void;
 }
 
 /**
@@ -54,24 +55,20 @@ export class SendBudget {
    * @throws AppError `unavailable` when the owner's share of the budget is exhausted
    */
   reserve(owner: Owner, bytes: number): Reservation {
-    let [held, isReleased] = [0, false];
-    const add = (change: number) => {
-      held += change;
-      this.#add(owner, change);
+    let held = 0;
+    const set = (size: number) => {
+      this.#add(owner, size - held);
+      held = size;
     };
     const grow = (more: number) => {
       this.#requireRoom(owner, more);
-      add(more);
+      set(held + more);
     };
     grow(Math.max(bytes, MIN_RESERVATION_BYTES));
     return {
       grow,
       resize(size) {
-        if (!isReleased) add(Math.max(size, MIN_RESERVATION_BYTES) - held);
-      },
-      release() {
-        isReleased = true;
-        add(-held);
+        if (held > 0) set(size === 0 ? 0 : Math.max(size, MIN_RESERVATION_BYTES));
       },
     };
   }

@@ -2,7 +2,7 @@ import { describe, expect, it } from "bun:test";
 import { App } from "../../src/app.ts";
 import type { ListQuery } from "../../src/domain/list-query.ts";
 import { NAME_MAX_LENGTH, type Plant } from "../../src/domain/plant.ts";
-import { ListReader, MAX_CHUNK_BYTES } from "../../src/http/list-reader.ts";
+import { type Chunk, MAX_CHUNK_BYTES, readChunks } from "../../src/http/list-reader.ts";
 import { ListScheduler } from "../../src/http/list-scheduler.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 
@@ -16,10 +16,17 @@ function startLists(name = "x") {
     },
   } as Storage);
   const scheduler = new ListScheduler();
-  return { owners, open: (owner: string, query: ListQuery = {}) => new ListReader(app, scheduler, owner, query) };
+  return { owners, open: (owner: string, query: ListQuery = {}) => readChunks(app, scheduler, owner, query) };
 }
 
-const idsIn = (chunk: string) => (JSON.parse(`[${chunk}]`) as { id: number }[]).map(({ id }) => id);
+/** Reads this many chunks. */
+async function take(list: AsyncGenerator<Chunk>, count: number): Promise<Chunk[]> {
+  const chunks: Chunk[] = [];
+  while (chunks.length < count) chunks.push((await list.next()).value);
+  return chunks;
+}
+
+const idsIn = ({ json }: Chunk) => (JSON.parse(`[${json}]`) as { id: number }[]).map(({ id }) => id);
 
 describe("concurrent lists", () => {
   it("read 20 consecutive chunks each in rotation, after their first chunk", async () => {
@@ -27,8 +34,7 @@ describe("concurrent lists", () => {
     const lists = ["ann", "bob", "eve"];
     await Promise.all(
       lists.map(async (owner) => {
-        const reader = open(owner);
-        for (let chunks = 0; chunks < 61; chunks++) await reader.read();
+        await take(open(owner), 61);
       }),
     );
     const rounds = Array.from({ length: 3 }, () => lists.flatMap((owner) => Array<string>(20).fill(owner)));
@@ -39,12 +45,10 @@ describe("concurrent lists", () => {
     const { owners, open } = startLists();
     const completed: number[] = [];
     const pages = Array.from({ length: 10 }, async (_, n) => {
-      const reader = open("page", { limit: 1_000 });
-      while (!reader.isComplete) await reader.read();
+      await Array.fromAsync(open("page", { limit: 1_000 }));
       completed.push(n);
     });
-    const list = open("list");
-    await Promise.all([...pages, list.read().then(() => list.read())]);
+    await Promise.all([...pages, take(open("list"), 2)]);
     expect(completed).toEqual([...Array(10).keys()]);
     expect(owners.slice(0, 11)).toEqual([...Array<string>(10).fill("page"), "list"]);
   });
@@ -55,13 +59,9 @@ describe("the chunks of a list", () => {
     "are at most 64 KiB when names consist of %j, and contain every plant",
     async (character) => {
       const { open } = startLists(character.repeat(NAME_MAX_LENGTH));
-      const reader = open("ann", { fields: ["id", "name"] });
-      const ids: number[] = [];
-      for (let chunks = 0; chunks < 50; chunks++) {
-        const chunk = await reader.read();
-        expect(Buffer.byteLength(chunk)).toBeLessThanOrEqual(MAX_CHUNK_BYTES);
-        ids.push(...idsIn(chunk));
-      }
+      const chunks = await take(open("ann", { fields: ["id", "name"] }), 50);
+      for (const { json } of chunks) expect(Buffer.byteLength(json)).toBeLessThanOrEqual(MAX_CHUNK_BYTES);
+      const ids = chunks.flatMap(idsIn);
       expect(ids).toEqual(ids.map((_, n) => n + 1));
       expect(ids.length).toBeGreaterThan(50);
     },
@@ -76,8 +76,7 @@ describe("the chunks of a list", () => {
         return Array.from({ length: limit }, (_, n): Plant => ({ id: after + BigInt(n) + 1n, name }));
       },
     } as Storage);
-    const reader = new ListReader(app, new ListScheduler(), "ann", {});
-    for (let chunks = 0; chunks < 20; chunks++) await reader.read();
+    await take(readChunks(app, new ListScheduler(), "ann", {}), 20);
     expect(limits[0]).toBe(501);
     expect(Math.max(...limits.slice(1))).toBeLessThan(130);
   });
@@ -85,11 +84,9 @@ describe("the chunks of a list", () => {
   it("end exactly at the limit, also when chunks were cut", async () => {
     const { open } = startLists("x".repeat(NAME_MAX_LENGTH));
     for (const limit of [1, 61, 62, 63, 500, 501, 777]) {
-      const reader = open("ann", { limit, fields: ["id", "name"] });
-      const ids: number[] = [];
-      while (!reader.isComplete) ids.push(...idsIn(await reader.read()));
-      expect(ids).toEqual(Array.from({ length: limit }, (_, n) => n + 1));
-      expect(reader.next).toBe(BigInt(limit));
+      const chunks = await Array.fromAsync(open("ann", { limit, fields: ["id", "name"] }));
+      expect(chunks.flatMap(idsIn)).toEqual(Array.from({ length: limit }, (_, n) => n + 1));
+      expect(chunks.at(-1)?.next).toBe(BigInt(limit));
     }
   });
 });

@@ -28,7 +28,7 @@ describe("SendBudget.reserve", () => {
     for (const owner of ["ann", "bob"]) expect(errorOf(() => budget.reserve(owner, 1))).toEqual(unavailable);
     budget.reserve("eve", LIMIT / 8);
     expect(budget.bytes).toBe((LIMIT * 7) / 8);
-    first.release();
+    first.resize(0);
     expect(errorOf(() => budget.reserve("bob", 1))).toBeUndefined();
   });
 
@@ -47,16 +47,16 @@ describe("SendBudget.reserve", () => {
     expect(budget.bytes).toBe(512 * KIB);
   });
 
-  it("returns a reservation that releases its bytes once, even if it is released again or resized", () => {
+  it("returns a reservation that releases its bytes once when it is resized to 0, even if it is resized again", () => {
     const budget = newBudget();
     const [one, other] = [budget.reserve("ann", 40 * KIB), budget.reserve("ann", 50 * KIB)];
     one.resize(20 * KIB);
     expect(budget.bytes).toBe(70 * KIB);
-    one.release();
-    one.release();
+    one.resize(0);
+    one.resize(0);
     one.resize(30 * KIB);
     expect(budget.bytes).toBe(50 * KIB);
-    other.release();
+    other.resize(0);
     expect(budget.bytes).toBe(0);
   });
 });
