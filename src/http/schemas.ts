@@ -1,5 +1,14 @@
 import { DEFAULT_FIELDS, LIMIT_MAX, type LIST_PARAMETERS } from "../domain/list-query.ts";
-import { ID_MAX, ID_MIN, NAME_MAX_LENGTH, NAME_PATTERN, PLANT_FIELDS, TAG_MAX_LENGTH } from "../domain/plant.ts";
+import {
+  ID_MAX,
+  ID_MIN,
+  NAME_MAX_LENGTH,
+  NAME_PATTERN,
+  PLANT_FIELDS,
+  type PlantField,
+  REQUIRED_FIELDS,
+  TAG_MAX_LENGTH,
+} from "../domain/plant.ts";
 import { ERROR_DESCRIPTION } from "./openapi-texts.ts";
 
 /*
@@ -12,62 +21,60 @@ type JsonSchema = Readonly<Record<string, unknown>>;
 const TEXT_RULE = "Any well-formed Unicode without U+0000, stored exactly as sent. The length is in code points.";
 const INT64: JsonSchema = { type: "integer", format: "int64", minimum: ID_MIN, maximum: ID_MAX };
 
-const id: JsonSchema = {
-  ...INT64,
-  description: "Chosen by the client. Unique per owner. Exact over the whole int64 range.",
-  examples: [1, ID_MAX],
+const FIELD_SCHEMAS: Readonly<Record<PlantField, JsonSchema>> = {
+  id: {
+    ...INT64,
+    description: "Chosen by the client. Unique per owner. Exact over the whole int64 range.",
+    examples: [1, ID_MAX],
+  },
+  name: {
+    type: "string",
+    minLength: 1,
+    maxLength: NAME_MAX_LENGTH,
+    pattern: NAME_PATTERN,
+    description: `${TEXT_RULE} At least one character must not be white space.`,
+    examples: ["Aristolochia californica"],
+  },
+  tag: { type: "string", maxLength: TAG_MAX_LENGTH, description: TEXT_RULE, examples: ["vine"] },
 };
-const name: JsonSchema = {
-  type: "string",
-  minLength: 1,
-  maxLength: NAME_MAX_LENGTH,
-  pattern: NAME_PATTERN,
-  description: `${TEXT_RULE} At least one character must not be white space.`,
-  examples: ["Aristolochia californica"],
-};
-const tag: JsonSchema = { type: "string", maxLength: TAG_MAX_LENGTH, description: TEXT_RULE, examples: ["vine"] };
 
-const object = (
-  description: string,
-  required: readonly string[],
-  properties: Record<string, JsonSchema>,
-): JsonSchema => ({
+/** Returns the schema of an object with these fields of a plant. */
+const plantSchema = (description: string, fields: readonly PlantField[], required: readonly PlantField[]) => ({
   type: "object",
   description,
   ...(required.length > 0 ? { required } : {}),
-  properties,
+  properties: Object.fromEntries(fields.map((field) => [field, FIELD_SCHEMAS[field]])),
 });
 
 /** Named schemas of the API description. */
 export const SCHEMAS = {
-  NewPlant: object("A plant to create. Unknown fields are ignored.", ["id", "name"], { id, name, tag }),
-  Plant: object("A plant. `tag` is absent if the plant has none.", ["name"], { name, tag }),
-  ListedPlant: object(
-    "A plant in a list, with the fields selected by `fields`. `tag` is absent if the plant has none.",
-    [],
-    {
-      id,
-      name,
-      tag,
-    },
+  NewPlant: plantSchema("A plant to create. Unknown fields are ignored.", PLANT_FIELDS, REQUIRED_FIELDS),
+  Plant: plantSchema(
+    "A plant. `tag` is absent if the plant has none.",
+    DEFAULT_FIELDS,
+    REQUIRED_FIELDS.filter((field) => DEFAULT_FIELDS.includes(field)),
   ),
-  Error: object(ERROR_DESCRIPTION, ["error", "message"], {
-    error: {
-      type: "integer",
-      format: "int32",
-      description: "Stable error number: the HTTP status times 100 plus a counter.",
+  ListedPlant: plantSchema(
+    "A plant in a list, with the fields selected by `fields`. `tag` is absent if the plant has none.",
+    PLANT_FIELDS,
+    [],
+  ),
+  Error: {
+    type: "object",
+    description: ERROR_DESCRIPTION,
+    required: ["error", "message"],
+    properties: {
+      error: {
+        type: "integer",
+        format: "int32",
+        description: "Stable error number: the HTTP status times 100 plus a counter.",
+      },
+      message: { type: "string", description: "Human-readable description of the error and its remedy." },
     },
-    message: { type: "string", description: "Human-readable description of the error and its remedy." },
-  }),
-} as const;
+  },
+};
 
-interface Parameter {
-  readonly description: string;
-  readonly schema: JsonSchema;
-  readonly example: unknown;
-  readonly style?: "form";
-  readonly explode?: false;
-}
+type Parameter = JsonSchema & { readonly schema: JsonSchema };
 
 /** Query parameters of a list. */
 export const LIST_PARAMETER_SCHEMAS: Readonly<Record<(typeof LIST_PARAMETERS)[number], Parameter>> = {
