@@ -197,6 +197,19 @@ describe("each path of the description", () => {
   );
 });
 
+describe("every field of a plant in the description", () => {
+  it("is stored, listed and returned as it was created", async () => {
+    const { body } = OPERATIONS.find(({ method }) => method === "POST") as Operation;
+    const properties = Object.entries(body?.schema["properties"] as Record<string, { examples: unknown[] }>);
+    const plant = Object.fromEntries(properties.map(([field, { examples }]) => [field, examples[0]]));
+    const token = await service.token();
+    const { id: _, ...created } = plant;
+    expect((await api.create(token, plant)).body).toEqual(created);
+    expect((await api.list(token)).body).toEqual([created]);
+    expect((await api.list(token, `?fields=${Object.keys(plant)}`)).body).toEqual([plant]);
+  });
+});
+
 describe("the plant of the examples", () => {
   it("can be created once, deleted once and created again", async () => {
     const byMethod = (method: string) => exemplary(OPERATIONS.find((each) => each.method === method) as Operation);
