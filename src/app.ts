@@ -4,12 +4,12 @@ import type { Owner, Plant, PlantId } from "./domain/plant.ts";
 import type { Storage } from "./storage/storage.ts";
 
 /**
- * A page ends early when its names and tags come to so many UTF-16 units: 500 plants of the largest size are 1.3 MB, and
- * reading them for a few hundred requests would stop the event loop for seconds.
+ * Maximum UTF-16 units of the names and tags of a page. 500 plants of the largest size are 1.3 MB; reading them for a few
+ * hundred requests would block the event loop for seconds.
  */
 const MAX_PAGE_CHARACTERS = 32 * 1024;
 
-/** Consecutive plants of a list. `next` is the cursor for the next page, absent when no plant remains. */
+/** Consecutive plants of a list. `next` is the cursor of the next page; absent when no plant remains. */
 export interface Page {
   readonly plants: readonly Plant[];
   readonly next?: PlantId;
@@ -61,8 +61,8 @@ export class App {
       limit: limit + 1,
       maxCharacters: MAX_PAGE_CHARACTERS,
     });
-    const isTooLarge = plants.length > 1 && charactersOf(plants) > MAX_PAGE_CHARACTERS;
-    if (plants.length <= limit && !isTooLarge) return { plants };
+    const isComplete = plants.length <= limit && (plants.length <= 1 || charactersOf(plants) <= MAX_PAGE_CHARACTERS);
+    if (isComplete) return { plants };
     plants.pop();
     return { plants, next: plants.at(-1)?.id as PlantId };
   }

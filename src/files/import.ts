@@ -6,9 +6,9 @@ import type { Row } from "./read.ts";
 const MAX_IN_FLIGHT = 64;
 
 /**
- * Creates the plants of a file through the API. Calls `onRow` with the outcome of each row: `problem` says why the file
- * format or the server rejected it; `undefined` means imported. An interrupted import can be run again: a plant that
- * already exists with the same fields counts as imported.
+ * Creates the plants of a file through the API. Calls `onRow` for each row, with the `problem` for which it was skipped, or
+ * `undefined` if it was imported. An interrupted import can be run again: a plant that already exists with the same
+ * fields counts as imported.
  * @throws PlantStoreError, ConnectionError on any other failure; the signal's reason; any error that `rows` throws
  */
 export async function importRows(
@@ -19,7 +19,7 @@ export async function importRows(
 ): Promise<void> {
   const controller = new AbortController();
   const combinedSignal = signal === undefined ? controller.signal : AbortSignal.any([signal, controller.signal]);
-  const inFlight = new Map<PlantId, Promise<void>>();
+  const inFlight = new Map<PlantId, Promise<unknown>>();
   async function worker(): Promise<void> {
     for await (const row of rows) {
       combinedSignal.throwIfAborted();
@@ -28,15 +28,10 @@ export async function importRows(
   }
   /** Creates rows with the same id one after another, so that the first one wins. */
   async function createInOrder(plant: Plant): Promise<string | undefined> {
-    while (inFlight.has(plant.id)) await inFlight.get(plant.id);
-    const done = Promise.withResolvers<void>();
-    inFlight.set(plant.id, done.promise);
-    try {
-      return await create(client, plant, combinedSignal);
-    } finally {
-      inFlight.delete(plant.id);
-      done.resolve();
-    }
+    while (inFlight.has(plant.id)) await Promise.allSettled([inFlight.get(plant.id)]);
+    const creating = create(client, plant, combinedSignal).finally(() => inFlight.delete(plant.id));
+    inFlight.set(plant.id, creating);
+    return creating;
   }
   const workers = Array.from({ length: MAX_IN_FLIGHT }, worker);
   await Promise.all(workers).catch(async (error) => {
@@ -46,7 +41,7 @@ export async function importRows(
   });
 }
 
-/** Creates one plant. Returns the reason if the server rejects it with 400; throws any other error, which ends the import. */
+/** Creates one plant. Returns the problem if the server responds with 400; throws any other error, which ends the import. */
 async function create(client: PlantStoreClient, plant: Plant, signal: AbortSignal): Promise<string | undefined> {
   try {
     // Repeated runs use the same key, so that a plant created by an earlier run counts as imported.
