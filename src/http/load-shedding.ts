@@ -1,78 +1,71 @@
-/** A tick is timed from this request on. Most ticks process fewer and pay nothing for the measurement. */
-const TIMED_FROM_REQUEST = 20;
-/** A tick that takes longer is late. */
+/** A tick is measured from every 20th request on, so that the measurement costs little. */
+const MEASURED_FROM_REQUEST = 20;
+/** A tick that takes longer is late: writes of other requests wait for its end. */
 const MAX_TICK_MS = 15;
-/** Ticks must be late for this long before requests are shed, so that a short pause or burst sheds none. */
-const OVERLOAD_GRACE_MS = 50;
-/** The grace period restarts after this long without a late tick; a single tick on time does not restart it. */
-const RECOVERY_MS = 50;
-/** Requests are shed only when a tick has more authenticated ones than this: fewer slow requests delay only each other. */
+/** A tick that takes less per handled request is never overloaded: refusing a request would cost a tenth of this. */
+const MAX_MS_PER_REQUEST = 0.05;
+/** A tick with at most this many authenticated requests is never overloaded: they delay only each other. */
 const MAX_PENDING = 128;
-/** A tick that handles this many requests before it is late sheds none, because shedding would save little. */
-const FAST_TICK_REQUESTS = 300;
+/** An overloaded tick that ended longer ago was another burst: clients retry after 1 s (`Retry-After`). */
+const MAX_GAP_MS = 1_000;
 
 /**
- * Measures the current tick of the event loop and decides which requests to shed. While more than a thousand
- * connections have data to read, Bun reads them up to 48 times before it handles timers, other threads or the disk. So
- * in a late tick, responses wait for the next tick, which keeps their connections from being read again, and new
- * requests may be shed.
+ * Measures the event-loop ticks. In a late tick, responses wait for its end: while more than a thousand connections have
+ * data to read, Bun reads them up to 48 times before it handles timers, other threads or the disk, but it does not read
+ * a connection that waits for its response.
+ *
+ * A tick is overloaded if it is late, has many authenticated requests, and they are slow. A late tick after an
+ * overloaded one sheds authenticated requests, so that a single pause or burst sheds none.
  */
 export class LoadShedder {
+  /** Requests of the current tick. */
   #requests = 0;
-  /** Requests of this tick before it was found to be late. */
-  #requestsOnTime: number | undefined;
   #authenticated = 0;
-  /** Authenticated requests of the last timed tick. They identify an overload from the first requests of this tick on. */
-  #authenticatedInLastTick = 0;
-  #timedSinceMs = 0;
-  #lateSinceMs = Number.POSITIVE_INFINITY;
-  #lateUntilMs = 0;
+  #shed = 0;
+  #startedMs = 0;
+  /** The end of the last measured tick if that was overloaded. */
+  #overloadedMs = Number.NEGATIVE_INFINITY;
   #end: PromiseWithResolvers<void> | undefined;
 
   /** Counts a request. All times are those of `performance.now()`. */
   count(nowMs: number): void {
     this.#requests++;
-    if (this.#requests !== TIMED_FROM_REQUEST) return;
-    this.#timedSinceMs = nowMs;
-    if (nowMs - this.#lateUntilMs > RECOVERY_MS) this.#lateSinceMs = Number.POSITIVE_INFINITY;
-    setImmediate(() => this.#finish());
+    if (this.#requests !== MEASURED_FROM_REQUEST) return;
+    this.#startedMs = nowMs;
+    setImmediate(() => this.#endTick());
   }
 
-  /** Counts a request that was counted before as authenticated. */
-  countAuthenticated(): void {
+  /** Counts an authenticated request that was counted before. Returns whether to refuse it. */
+  shed(nowMs: number): boolean {
     this.#authenticated++;
+    const isShed = this.#isSlow(nowMs) && this.#startedMs - this.#overloadedMs <= MAX_GAP_MS;
+    if (isShed) this.#shed++;
+    return isShed;
   }
 
-  /** Whether the current tick has taken so long that responses should wait for the next one. */
-  isTickLate(nowMs: number): boolean {
-    if (this.#requests < TIMED_FROM_REQUEST || nowMs - this.#timedSinceMs <= MAX_TICK_MS) return false;
-    this.#requestsOnTime ??= this.#requests;
-    return true;
-  }
-
-  /** Whether the server is overloaded, so that a new request should get a 503 at once. */
-  shouldShed(nowMs: number): boolean {
-    if (!this.isTickLate(nowMs) || nowMs - this.#lateSinceMs <= OVERLOAD_GRACE_MS) return false;
-    const pending = Math.max(this.#authenticated, this.#authenticatedInLastTick);
-    return Number(this.#requestsOnTime) < FAST_TICK_REQUESTS && pending > MAX_PENDING;
-  }
-
-  /** Resolves when the current tick has ended. */
-  get tickEnd(): Promise<void> {
+  /** Returns a promise for the end of the current tick if it is late. */
+  lateTickEnd(nowMs: number): Promise<void> | undefined {
+    if (!this.#isLate(nowMs)) return undefined;
     this.#end ??= Promise.withResolvers<void>();
     return this.#end.promise;
   }
 
-  #finish(): void {
+  #isLate(nowMs: number): boolean {
+    return this.#requests >= MEASURED_FROM_REQUEST && nowMs - this.#startedMs > MAX_TICK_MS;
+  }
+
+  /** Whether the current tick is late because of requests that are worth shedding. */
+  #isSlow(nowMs: number): boolean {
+    return this.#isLate(nowMs) && nowMs - this.#startedMs > MAX_MS_PER_REQUEST * (this.#requests - this.#shed);
+  }
+
+  #endTick(): void {
     const nowMs = performance.now();
-    if (this.isTickLate(nowMs)) {
-      this.#lateSinceMs = Math.min(this.#lateSinceMs, this.#timedSinceMs);
-      this.#lateUntilMs = nowMs;
-    }
-    this.#authenticatedInLastTick = this.#authenticated;
-    this.#authenticated = 0;
+    const isOverloaded = this.#authenticated > MAX_PENDING && this.#isSlow(nowMs);
+    this.#overloadedMs = isOverloaded ? nowMs : Number.NEGATIVE_INFINITY;
     this.#requests = 0;
-    this.#requestsOnTime = undefined;
+    this.#authenticated = 0;
+    this.#shed = 0;
     this.#end?.resolve();
     this.#end = undefined;
   }

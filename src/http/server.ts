@@ -125,7 +125,7 @@ export class HttpServer {
     }
     if (call.isAuthenticated) this.#requestsInProgress--;
     response ??= errorResponse(call, error as AppError);
-    if (this.#loadShedder.isTickLate(call.startedMs)) await this.#loadShedder.tickEnd;
+    await this.#loadShedder.lateTickEnd(call.startedMs);
     if (this.#isDraining) response.headers.set("Connection", "close");
     call.report(response.status, error, false);
     return response;
@@ -146,8 +146,7 @@ export class HttpServer {
    * to refuse as to answer, sheds none, and health probes succeed under load.
    */
   #isOverloaded({ startedMs }: ActiveCall): boolean {
-    this.#loadShedder.countAuthenticated();
     const { maxRequests = MAX_REQUESTS } = this.#options;
-    return this.#requestsInProgress >= maxRequests || this.#loadShedder.shouldShed(startedMs);
+    return this.#loadShedder.shed(startedMs) || this.#requestsInProgress >= maxRequests;
   }
 }

@@ -16,117 +16,100 @@ function startShedder() {
   const clock = spyOn(performance, "now").mockReturnValue(0);
   let nowMs = 0;
   const shedder = new LoadShedder();
+  /** Counts an authenticated request. Returns whether it is shed. */
+  const add = () => {
+    shedder.count(nowMs);
+    return shedder.shed(nowMs);
+  };
+  const isLate = () => shedder.lateTickEnd(nowMs) !== undefined;
+  const advance = (ms: number) => {
+    nowMs += ms;
+    clock.mockReturnValue(nowMs);
+  };
+  const endTick = () => new Promise((resolve) => setImmediate(resolve));
   return {
-    shedder,
-    isTickLate: () => shedder.isTickLate(nowMs),
-    shouldShed: () => shedder.shouldShed(nowMs),
-    count(requests: number) {
-      for (let n = 0; n < requests; n++) {
-        shedder.count(nowMs);
-        shedder.countAuthenticated();
-      }
-    },
-    advance(ms: number) {
-      nowMs += ms;
-      clock.mockReturnValue(nowMs);
+    ...{ shedder, add, isLate, advance, endTick },
+    /** Runs a tick of this duration. Returns whether it is late at its last request, and whether that one is shed. */
+    async run(ms: number, requests = 129) {
+      for (let n = 1; n < requests; n++) add();
+      advance(ms);
+      const seen = { isShed: add(), isLate: isLate() };
+      await endTick();
+      return seen;
     },
   };
 }
 
 describe("LoadShedder", () => {
-  it("never reports a tick with fewer than 20 requests as late, however long it takes", () => {
-    const { isTickLate, shouldShed, count, advance } = startShedder();
+  const ON_TIME = { isLate: false, isShed: false };
+  const LATE = { isLate: true, isShed: false };
+  const SHEDDING = { isLate: true, isShed: true };
+
+  it("never considers a tick with fewer than 20 requests late, however long it takes", () => {
+    const { add, isLate, advance } = startShedder();
     for (let n = 0; n < 19; n++) {
-      count(1);
+      expect([add(), isLate()]).toEqual([false, false]);
       advance(1_000);
-      expect([isTickLate(), shouldShed()]).toEqual([false, false]);
     }
   });
 
-  it("reports a tick as late after 15 ms, until it ends", async () => {
-    const { shedder, isTickLate, count, advance } = startShedder();
+  it("considers a tick late after 15 ms, until it ends", async () => {
+    const { shedder, add, isLate, advance } = startShedder();
     for (const requests of [1_000, 20]) {
-      count(requests);
+      for (let n = 0; n < requests; n++) add();
       advance(15);
-      expect(isTickLate()).toBe(false);
+      expect(isLate()).toBe(false);
       advance(0.125);
-      expect(isTickLate()).toBe(true);
-      await shedder.tickEnd;
-      expect(isTickLate()).toBe(false);
+      expect(isLate()).toBe(true);
+      await shedder.lateTickEnd(Number.POSITIVE_INFINITY);
+      expect(isLate()).toBe(false);
     }
   });
 
-  describe("shouldShed", () => {
-    const [ON_TIME, LATE, OVERLOADED] = [
-      [false, false],
-      [true, false],
-      [true, true],
-    ];
-
-    /** `take` runs a tick of the given duration and returns `[isTickLate, shouldShed]` at its end. */
-    function startTicks() {
-      const { shedder, isTickLate, shouldShed, count, advance } = startShedder();
-      const take = async (ms: number, requests = 129) => {
-        count(requests);
-        advance(ms);
-        const seen = [isTickLate(), shouldShed()];
-        await shedder.tickEnd;
-        return seen;
-      };
-      return { take, advance };
+  it("sheds requests of a late tick that begins within a second after an overloaded one", async () => {
+    const { run, advance } = startShedder();
+    for (let round = 0; round < 2; round++) {
+      expect(await run(15)).toEqual(ON_TIME);
+      expect(await run(2_000)).toEqual(LATE);
+      for (let n = 0; n < 5; n++) expect(await run(30)).toEqual(SHEDDING);
+      advance(1_000.1);
     }
+  });
 
-    it("is true once ticks have been late for more than 50 ms, and restarts the grace period after 50 ms without one", async () => {
-      const { take, advance } = startTicks();
-      for (let round = 0; round < 2; round++) {
-        expect(await take(15)).toEqual(ON_TIME);
-        expect(await take(2_000)).toEqual(LATE);
-        for (let n = 0; n < 5; n++) expect(await take(30)).toEqual(OVERLOADED);
-        advance(50.1);
-      }
-    });
+  it("sheds none in a late tick after a tick on time", async () => {
+    const { run } = startShedder();
+    for (const expected of [LATE, SHEDDING]) expect(await run(26)).toEqual(expected);
+    expect(await run(15)).toEqual(ON_TIME);
+    expect(await run(26)).toEqual(LATE);
+  });
 
-    it("stays true after a single tick on time", async () => {
-      const { take } = startTicks();
-      for (let n = 0; n < 2; n++) expect(await take(26)).toEqual(n === 0 ? LATE : OVERLOADED);
-      expect(await take(15)).toEqual(ON_TIME);
-      expect(await take(26)).toEqual(OVERLOADED);
-    });
-
-    it("is true only when this tick or the last one has more than 128 requests", async () => {
-      const { take } = startTicks();
-      for (let n = 0; n < 5; n++) expect(await take(2_000, 128)).toEqual(LATE);
-      expect(await take(30, 129)).toEqual(OVERLOADED);
-      expect(await take(30, 128)).toEqual(OVERLOADED);
-      expect(await take(30, 128)).toEqual(LATE);
-    });
-
-    it("is false when the last late tick ended long ago", async () => {
-      const { take, advance } = startTicks();
-      expect(await take(30)).toEqual(LATE);
-      advance(10_000);
-      expect(await take(30)).toEqual(LATE);
-    });
+  it("considers only ticks with more than 128 authenticated requests overloaded", async () => {
+    const { shedder, run } = startShedder();
+    for (let n = 0; n < 5; n++) expect(await run(2_000, 128)).toEqual(LATE);
+    for (let n = 0; n < 5; n++) {
+      for (let requests = 0; requests < 1_000; requests++) shedder.count(0);
+      expect(await run(2_000, 128)).toEqual(LATE);
+    }
+    expect(await run(30, 129)).toEqual(LATE);
+    expect(await run(30, 128)).toEqual(SHEDDING);
+    expect(await run(30, 128)).toEqual(LATE);
   });
 
   it.each([
-    [299, true],
-    [300, false],
-  ])("after %d requests before the tick is late, shouldShed returns %p", async (requests, expected) => {
-    const { shedder, isTickLate, shouldShed, count, advance } = startShedder();
-    for (let n = 0; n < 3; n++) {
-      count(129);
-      advance(50);
-      expect(isTickLate()).toBe(true);
-      await shedder.tickEnd;
-    }
-    count(requests);
+    [519, SHEDDING],
+    [521, LATE],
+  ])("with %d requests in 26 ms, a tick after an overloaded one is %p", async (requests, expected) => {
+    const { run } = startShedder();
+    await run(30);
+    expect(await run(26, requests)).toEqual(expected);
+  });
+
+  it("ignores shed requests in the time per request, so that a tick does not stop shedding", async () => {
+    const { run, add, advance } = startShedder();
+    await run(30);
+    for (let n = 0; n < 129; n++) add();
     advance(26);
-    expect(shouldShed()).toBe(expected);
-    count(5_000);
-    expect(shouldShed()).toBe(expected);
-    await shedder.tickEnd;
-    expect(shouldShed()).toBe(false);
+    for (let n = 0; n < 5_000; n++) expect(add()).toBe(true);
   });
 });
 
