@@ -6,16 +6,16 @@ const MAX_TICK_MS = 15;
 const MAX_MS_PER_REQUEST = 0.05;
 /** A tick with at most this many authenticated requests is never overloaded: they delay only each other. */
 const MAX_PENDING = 128;
-/** An overloaded tick that ended longer ago was another burst: clients retry after 1 s (`Retry-After`). */
-const MAX_GAP_MS = 1_000;
+/** Ticks shed this long after an overloaded one. After a longer pause, one tick handles all that has arrived. */
+const OVERLOAD_MS = 50;
 
 /**
  * Measures the event-loop ticks. In a late tick, responses wait for its end: while more than a thousand connections have
  * data to read, Bun reads them up to 48 times before it handles timers, other threads or the disk, but it does not read
  * a connection that waits for its response.
  *
- * A tick is overloaded if it is late, has many authenticated requests, and they are slow. A late tick after an
- * overloaded one sheds authenticated requests, so that a single pause or burst sheds none.
+ * A tick is overloaded if it is late, slow and has many authenticated requests. Late and slow ticks that follow shed
+ * authenticated requests, so that a single pause or burst sheds none.
  */
 export class LoadShedder {
   /** Requests of the current tick. */
@@ -23,7 +23,7 @@ export class LoadShedder {
   #authenticated = 0;
   #shed = 0;
   #startedMs = 0;
-  /** The end of the last measured tick if that was overloaded. */
+  /** The end of the last overloaded tick. */
   #overloadedMs = Number.NEGATIVE_INFINITY;
   #end: PromiseWithResolvers<void> | undefined;
 
@@ -38,7 +38,7 @@ export class LoadShedder {
   /** Counts an authenticated request that was counted before. Returns whether to refuse it. */
   shed(nowMs: number): boolean {
     this.#authenticated++;
-    const isShed = this.#isSlow(nowMs) && this.#startedMs - this.#overloadedMs <= MAX_GAP_MS;
+    const isShed = this.#isSlow(nowMs) && this.#startedMs - this.#overloadedMs <= OVERLOAD_MS;
     if (isShed) this.#shed++;
     return isShed;
   }
@@ -61,8 +61,7 @@ export class LoadShedder {
 
   #endTick(): void {
     const nowMs = performance.now();
-    const isOverloaded = this.#authenticated > MAX_PENDING && this.#isSlow(nowMs);
-    this.#overloadedMs = isOverloaded ? nowMs : Number.NEGATIVE_INFINITY;
+    if (this.#authenticated > MAX_PENDING && this.#isSlow(nowMs)) this.#overloadedMs = nowMs;
     this.#requests = 0;
     this.#authenticated = 0;
     this.#shed = 0;
