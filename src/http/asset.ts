@@ -1,4 +1,6 @@
 import type { Call } from "./call.ts";
+import { loadOnce } from "./load-once.ts";
+import { type HeaderFields, respond } from "./response.ts";
 
 /** Allows only resources from this origin, no framing, and no HTML or scripts created from strings (Trusted Types). */
 const CONTENT_SECURITY_POLICY =
@@ -7,57 +9,37 @@ const CONTENT_SECURITY_POLICY =
 /** Handles requests for one file. */
 export type AssetHandler = (call: Call) => Promise<Response>;
 
-/** Options of {@link asset}. */
-export interface AssetOptions {
-  /** Whether the file name contains a content hash, so that clients may cache the file as immutable. */
-  readonly isHashed?: boolean;
-}
-
-interface Content {
-  // All responses share the bytes of a Blob. With any other body, each response holds a copy until it is sent.
-  readonly plain: Blob;
-  readonly gzipped: Blob;
-  readonly hash: string;
-}
-
-/** Serves content that is loaded on the first request and kept; clients revalidate it (RFC 9110, 13.1.2). */
-export function asset(
-  contentType: string,
-  load: () => Promise<string>,
-  { isHashed = false }: AssetOptions = {},
-): AssetHandler {
-  let loading: Promise<Content> | undefined;
-  return async ({ request, requestId, headers }) => {
-    loading ??= load().then(prepare);
-    const { plain, gzipped, hash } = await loading.catch((error) => {
-      loading = undefined;
-      throw error;
-    });
-    const acceptsGzip = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(request.headers.get("accept-encoding") ?? "");
+/**
+ * Serves content that is loaded on the first request and kept; clients revalidate it (RFC 9110, 13.1.2). `headers`
+ * replace the default ones.
+ */
+export function asset(contentType: string, load: () => Promise<string>, headers: HeaderFields = {}): AssetHandler {
+  const content = loadOnce(async () => compress(await load()));
+  return async (call) => {
+    const { plain, gzipped, hash } = await content();
+    const { headers: wanted } = call.request;
+    const acceptsGzip = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(wanted.get("accept-encoding") ?? "");
     const etag = `"${hash}${acceptsGzip ? "-gzip" : ""}"`;
-    const ifNoneMatch = request.headers.get("if-none-match") ?? "";
+    const ifNoneMatch = wanted.get("if-none-match") ?? "";
     // A substring match is safe, because an ETag includes its quotes. It also matches weak ETags (RFC 9110, 13.1.2).
     const isUnchanged = ifNoneMatch === "*" || ifNoneMatch.includes(etag);
     const body = acceptsGzip ? gzipped : plain;
-    return new Response(isUnchanged ? null : body, {
-      status: isUnchanged ? 304 : 200,
-      headers: {
-        ...headers,
-        "Content-Type": contentType,
-        ...(acceptsGzip && !isUnchanged ? { "Content-Encoding": "gzip" } : {}),
-        "Content-Security-Policy": CONTENT_SECURITY_POLICY,
-        "Referrer-Policy": "no-referrer",
-        "Cross-Origin-Opener-Policy": "same-origin",
-        "Cache-Control": isHashed ? "public, max-age=31536000, immutable" : "no-cache",
-        Vary: headers["Vary"] === undefined ? "Accept-Encoding" : `Accept-Encoding, ${headers["Vary"]}`,
-        ETag: etag,
-        "X-Request-Id": requestId,
-      },
+    return respond(call, isUnchanged ? 304 : 200, isUnchanged ? null : body, {
+      "Content-Type": contentType,
+      ...(acceptsGzip && !isUnchanged ? { "Content-Encoding": "gzip" } : {}),
+      "Content-Security-Policy": CONTENT_SECURITY_POLICY,
+      "Referrer-Policy": "no-referrer",
+      "Cross-Origin-Opener-Policy": "same-origin",
+      "Cache-Control": "no-cache",
+      Vary: ["Accept-Encoding", call.commonHeaders["Vary"]].filter(Boolean).join(", "),
+      ETag: etag,
+      ...headers,
     });
   };
 }
 
-function prepare(content: string): Content {
+/** All responses share the bytes of a Blob. With any other body, each response holds a copy until it is sent. */
+function compress(content: string) {
   const plain = new TextEncoder().encode(content);
   const gzipped = Bun.gzipSync(plain, { level: 9 });
   return { plain: new Blob([plain]), gzipped: new Blob([gzipped]), hash: Bun.hash(plain).toString(36) };

@@ -1,6 +1,7 @@
 import { AppError } from "../domain/error.ts";
 import { parseJsonWithId } from "../domain/json.ts";
 import { HttpError } from "./errors.ts";
+import type { HeaderFields } from "./response.ts";
 
 /** Maximum size of a request body. */
 export const MAX_BODY_BYTES = 64 * 1024;
@@ -69,6 +70,6 @@ async function checkMessageEnd(request: Request): Promise<void> {
 }
 
 function tooLarge(length: number): AppError {
-  const headers: Record<string, string> = length > MAX_DRAINED_BYTES ? { Connection: "close" } : {};
+  const headers: HeaderFields = length > MAX_DRAINED_BYTES ? { Connection: "close" } : {};
   return new HttpError("body_too_large", `the body must not be larger than ${MAX_BODY_BYTES} bytes`, headers);
 }

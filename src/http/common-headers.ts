@@ -1,5 +1,5 @@
-/** Response headers by name. */
-export type HeaderFields = Readonly<Record<string, string>>;
+import type { Call } from "./call.ts";
+import { type HeaderFields, respond } from "./response.ts";
 
 /** Makes browsers use only HTTPS with this host for a year (RFC 6797). */
 const TRANSPORT_SECURITY = { "Strict-Transport-Security": "max-age=31536000" };
@@ -18,9 +18,9 @@ export function commonHeaders(
   corsOrigins: readonly string[] | undefined,
   isTls: boolean,
 ): (request: Request) => HeaderFields {
-  const always = { "X-Content-Type-Options": "nosniff", ...(isTls ? TRANSPORT_SECURITY : {}) };
-  if (corsOrigins === undefined) return () => always;
-  const otherOrigin: HeaderFields = { ...always, Vary: "Origin" };
+  const sameOrigin = { "X-Content-Type-Options": "nosniff", ...(isTls ? TRANSPORT_SECURITY : {}) };
+  if (corsOrigins === undefined) return () => sameOrigin;
+  const otherOrigin: HeaderFields = { ...sameOrigin, Vary: "Origin" };
   const byOrigin = new Map<string | null, HeaderFields>(
     corsOrigins.map((origin) => [
       origin,
@@ -30,25 +30,16 @@ export function commonHeaders(
   return (request) => byOrigin.get(request.headers.get("origin")) ?? otherOrigin;
 }
 
-/** Returns a route that responds to CORS preflight requests (Fetch standard, 3.3.2). */
-export const preflight = (allowedMethods: string) => ({
-  operation: "preflight",
-  handle: ({ requestId, headers }: { readonly requestId: string; readonly headers: HeaderFields }) =>
-    new Response(null, {
-      status: 204,
-      headers: {
-        ...headers,
-        "Access-Control-Allow-Methods": allowedMethods,
-        "Access-Control-Allow-Headers": ALLOWED_HEADERS,
-        "Access-Control-Max-Age": String(PREFLIGHT_MAX_AGE_SECONDS),
-        "Cache-Control": "no-store",
-        "X-Request-Id": requestId,
-      },
-    }),
-});
-
-/** Whether a request is a CORS preflight request from an allowed origin. */
-export const isPreflight = (request: Request, headers: HeaderFields): boolean =>
+/** Whether a request is a CORS preflight request from an allowed origin (Fetch standard, 3.3.2). */
+export const isPreflight = ({ request, commonHeaders }: Call): boolean =>
   request.method === "OPTIONS" &&
-  headers["Access-Control-Allow-Origin"] !== undefined &&
+  commonHeaders["Access-Control-Allow-Origin"] !== undefined &&
   request.headers.has("access-control-request-method");
+
+/** Responds to a CORS preflight request. */
+export const respondToPreflight = (call: Call, allowedMethods: string): Response =>
+  respond(call, 204, null, {
+    "Access-Control-Allow-Methods": allowedMethods,
+    "Access-Control-Allow-Headers": ALLOWED_HEADERS,
+    "Access-Control-Max-Age": String(PREFLIGHT_MAX_AGE_SECONDS),
+  });

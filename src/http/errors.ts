@@ -1,16 +1,16 @@
 import { AppError, ERRORS, type ErrorCode, statusOf } from "../domain/error.ts";
-import { type Call, jsonResponse } from "./call.ts";
+import { type HeaderFields, JSON_HEADERS, respond } from "./response.ts";
 
-/** Default response headers by error code. */
-const DEFAULT_HEADERS: Partial<Record<ErrorCode, Record<string, string>>> = { unavailable: { "Retry-After": "1" } };
+/** Response headers by error code. */
+const HEADERS: Partial<Record<ErrorCode, HeaderFields>> = { unavailable: { ...JSON_HEADERS, "Retry-After": "1" } };
 
 /** An error with additional response headers. */
 export class HttpError extends AppError {
-  readonly headers: Record<string, string>;
+  readonly headers: HeaderFields;
 
-  constructor(code: ErrorCode, message: string, headers: Record<string, string>) {
+  constructor(code: ErrorCode, message: string, headers: HeaderFields) {
     super(code, message);
-    this.headers = headers;
+    this.headers = { ...JSON_HEADERS, ...headers };
   }
 }
 
@@ -28,7 +28,7 @@ const bodies = new WeakMap<AppError, string>();
 const bodyOf = ({ code, message }: AppError): string => JSON.stringify({ error: ERRORS[code].number, message });
 
 /** Creates an error response: `Error` as JSON, with the headers of the error or of its code. */
-export function errorResponse(call: Pick<Call, "requestId" | "headers">, error: AppError): Response {
-  const headers = error instanceof HttpError ? error.headers : DEFAULT_HEADERS[error.code];
-  return jsonResponse(call, statusOf(ERRORS[error.code].number), bodies.getOrInsertComputed(error, bodyOf), headers);
+export function errorResponse(call: Parameters<typeof respond>[0], error: AppError): Response {
+  const headers = error instanceof HttpError ? error.headers : HEADERS[error.code];
+  return respond(call, statusOf(ERRORS[error.code].number), bodies.getOrInsertComputed(error, bodyOf), headers);
 }

@@ -1,5 +1,6 @@
 import { AppError } from "../domain/error.ts";
-import { type Call, jsonResponse } from "./call.ts";
+import type { Call } from "./call.ts";
+import { respond } from "./response.ts";
 
 /** The checks of `/readyz`. */
 export interface Readiness {
@@ -10,11 +11,11 @@ export interface Readiness {
 }
 
 /** `GET /livez`: the liveness probe. It checks only that the process responds. */
-export const livez = (call: Call): Response => jsonResponse(call, 200, '{"status":"live"}');
+export const livez = (call: Call): Response => respond(call, 200, '{"status":"live"}');
 
 /** `GET /readyz`: the readiness probe. It succeeds when the database responds and the process is not draining. */
 export async function readyz(readiness: Readiness, call: Call): Promise<Response> {
   if (readiness.isDraining()) throw new AppError("unavailable", "the server is shutting down: try another server");
   await readiness.ping();
-  return jsonResponse(call, 200, '{"status":"ready"}');
+  return respond(call, 200, '{"status":"ready"}');
 }

@@ -1,4 +1,5 @@
 import type { Owner } from "../domain/plant.ts";
+import type { HeaderFields } from "./response.ts";
 
 /** Maximum total characters cached; the cache is cleared when exceeded. */
 const MAX_CHARACTERS = 2 * 1024 * 1024;
@@ -14,7 +15,7 @@ const MAX_REQUESTED_ONCE = 4_096;
 interface CachedList {
   readonly version: number;
   readonly body: string;
-  readonly headers: Record<string, string>;
+  readonly headers: HeaderFields;
 }
 
 /**

@@ -1,8 +1,8 @@
 import type { PlantId } from "../domain/plant.ts";
-import { type Call, jsonResponse } from "./call.ts";
-import type { HeaderFields } from "./common-headers.ts";
+import type { Call } from "./call.ts";
 import type { Chunk } from "./list-reader.ts";
 import { withParameter } from "./query.ts";
+import { type HeaderFields, JSON_HEADERS, respond } from "./response.ts";
 import type { Reservation, SendBudget } from "./send-budget.ts";
 
 /** Size at which a page with a limit ends early. Such pages are buffered, because `Link` precedes the body. */
@@ -11,14 +11,14 @@ const MAX_PAGE_BYTES = 2 * 1024 * 1024;
 /** Sends a list that is complete in memory: at once if it is small, otherwise as the client reads it. */
 export function sendList(call: Call, budget: SendBudget, body: string, headers: HeaderFields): Response {
   const length = Buffer.byteLength(body);
-  if (budget.isSmall(length)) return jsonResponse(call, 200, body, headers);
+  if (budget.isSmall(length)) return respond(call, 200, body, headers);
   return sendParts(call, budget.reserve(call.owner, length), [Buffer.from(body)], headers);
 }
 
 /** Streams a list without a limit: its first chunk, then the rest as the client reads it. */
 export function streamList(call: Call, budget: SendBudget, first: Chunk, rest: AsyncIterator<Chunk>): Response {
   const part = Buffer.from(`[${first.json}`);
-  return sendParts(call, budget.reserve(call.owner, part.length), [part], {}, rest);
+  return sendParts(call, budget.reserve(call.owner, part.length), [part], JSON_HEADERS, rest);
 }
 
 /** Reads the rest of a page with a limit, then sends it as the client reads it. `first` is its first chunk. */
@@ -45,16 +45,18 @@ export async function sendPage(
       if (length >= MAX_PAGE_BYTES || call.request.signal.aborted) break;
     }
     if (!last.isLast) parts.push(Buffer.from("]"));
-    return sendParts(call, reservation, parts, linkTo(call.request.url, last.next));
+    return sendParts(call, reservation, parts, pageHeaders(call.request.url, last.next));
   } catch (error) {
     reservation.resize(0);
     throw error;
   }
 }
 
-/** Returns the `Link` header of the next page (RFC 8288), if any. The URL is relative, so it works behind proxies. */
-export const linkTo = (url: string, after: PlantId | undefined): Record<string, string> =>
-  after === undefined ? {} : { Link: `</plants?${withParameter(url, "after", String(after))}>; rel="next"` };
+/** Returns the headers of a page, with a `Link` to the next one (RFC 8288). The URL is relative, so it works behind proxies. */
+export const pageHeaders = (url: string, after: PlantId | undefined): HeaderFields =>
+  after === undefined
+    ? JSON_HEADERS
+    : { ...JSON_HEADERS, Link: `</plants?${withParameter(url, "after", String(after))}>; rel="next"` };
 
 /** Converts a later chunk of the array. It has no plants if those that remained were deleted meanwhile. */
 const toPart = ({ json, isLast }: Chunk) => Buffer.from(`${json && ","}${json}${isLast ? "]" : ""}`);
@@ -96,5 +98,5 @@ function sendParts(
     },
   };
   // With a higher mark, the runtime would buffer a part before the client is ready for it.
-  return jsonResponse(call, 200, new ReadableStream(source, { highWaterMark: 0 }), headers);
+  return respond(call, 200, new ReadableStream(source, { highWaterMark: 0 }), headers);
 }

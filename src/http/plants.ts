@@ -3,12 +3,13 @@ import { AppError } from "../domain/error.ts";
 import { LIST_PARAMETERS, parseListQuery } from "../domain/list-query.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH, parsePlant, requirePlantId } from "../domain/plant.ts";
 import { readJson } from "./body.ts";
-import { type Call, isVisibleAscii, jsonResponse } from "./call.ts";
+import { type Call, isVisibleAscii } from "./call.ts";
 import type { ListCache } from "./list-cache.ts";
 import { type Chunk, readChunks } from "./list-reader.ts";
-import { linkTo, sendList, sendPage, streamList } from "./list-response.ts";
+import { pageHeaders, sendList, sendPage, streamList } from "./list-response.ts";
 import type { ListScheduler } from "./list-scheduler.ts";
 import { readQuery } from "./query.ts";
+import { respond } from "./response.ts";
 import type { SendBudget } from "./send-budget.ts";
 
 /** `POST /plants` */
@@ -16,7 +17,7 @@ export async function createPlant(app: App, call: Call): Promise<Response> {
   const idempotencyKey = readIdempotencyKey(call.request);
   const plant = parsePlant(await readJson(call.request));
   await app.createPlant(call.owner, plant, idempotencyKey);
-  return jsonResponse(call, 200, JSON.stringify({ ...plant, id: undefined }));
+  return respond(call, 200, JSON.stringify({ ...plant, id: undefined }));
 }
 
 /** Shared state of all list requests. */
@@ -51,19 +52,18 @@ async function readPlants(context: ListContext, call: Call, version: number | un
       : sendPage(call, budget, query.limit, first, chunks);
   }
   const body = `[${first.json}]`;
-  const headers = linkTo(request.url, first.next);
+  const headers = pageHeaders(request.url, first.next);
   if (version !== undefined) cache.set(owner, request.url, { version, body, headers });
   return sendList(call, budget, body, headers);
 }
+
+const NO_HEADERS = {};
 
 /** `DELETE /plants/{id}` */
 export async function deletePlant(app: App, call: Call): Promise<Response> {
   const { id: text = "" } = call.request.params as { id?: string };
   await app.deletePlant(call.owner, requirePlantId(text, "id"));
-  return new Response(null, {
-    status: 204,
-    headers: { ...call.headers, "X-Request-Id": call.requestId, "Cache-Control": "no-store" },
-  });
+  return respond(call, 204, null, NO_HEADERS);
 }
 
 function readIdempotencyKey(request: Request): string | undefined {

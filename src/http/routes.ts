@@ -8,6 +8,7 @@ import { ListScheduler } from "./list-scheduler.ts";
 import { describeApi } from "./openapi.ts";
 import { pages } from "./pages.ts";
 import { createPlant, deletePlant, listPlants } from "./plants.ts";
+import { respond } from "./response.ts";
 import type { SendBudget } from "./send-budget.ts";
 
 /** One operation on one path. */
@@ -63,13 +64,5 @@ export const metricsRoute = (metrics: { readonly contentType: string; text(): Pr
   operation: "metrics",
   method: "GET",
   path: "/metrics",
-  handle: async ({ requestId, headers }) =>
-    new Response(await metrics.text(), {
-      headers: {
-        ...headers,
-        "Content-Type": metrics.contentType,
-        "Cache-Control": "no-store",
-        "X-Request-Id": requestId,
-      },
-    }),
+  handle: async (call) => respond(call, 200, await metrics.text(), { "Content-Type": metrics.contentType }),
 });

@@ -1,10 +1,11 @@
 import { AppError } from "../domain/error.ts";
-import { ActiveCall, type ResponseEvent } from "./active-call.ts";
 import { Authorizer, type AuthorizerOptions } from "./auth.ts";
-import { commonHeaders, type HeaderFields, isPreflight, preflight } from "./common-headers.ts";
+import { Call, type ResponseEvent } from "./call.ts";
+import { commonHeaders, isPreflight, respondToPreflight } from "./common-headers.ts";
 import { errorResponse, HttpError, toPublicError } from "./errors.ts";
 import { type Certificate, Listener, type ListenerOptions } from "./listener.ts";
 import { LoadShedder } from "./load-shedding.ts";
+import type { HeaderFields } from "./response.ts";
 import type { Route } from "./routes.ts";
 
 /** The default of {@link ServerOptions.maxRequests}. */
@@ -36,7 +37,7 @@ export class HttpServer {
   readonly #options: ServerOptions;
   readonly #listener: Listener;
   readonly #authorizer: Authorizer;
-  readonly #headersOf: (request: Request) => HeaderFields;
+  readonly #commonHeaders: (request: Request) => HeaderFields;
   readonly #loadShedder = new LoadShedder();
   #isDraining = false;
   #requestsInProgress = 0;
@@ -46,7 +47,7 @@ export class HttpServer {
   constructor(options: ServerOptions) {
     this.#options = options;
     this.#authorizer = new Authorizer(options, (request) => this.#listener.peerAddress(request));
-    this.#headersOf = commonHeaders(options.corsOrigins, options.certificate !== undefined);
+    this.#commonHeaders = commonHeaders(options.corsOrigins, options.certificate !== undefined);
     const paths = Map.groupBy(options.routes, ({ path }) => path);
     const noMethods: Methods = new Map();
     this.#listener = new Listener(options, {
@@ -101,52 +102,58 @@ export class HttpServer {
 
   async #respond(request: Bun.BunRequest, methods: Methods): Promise<Response> {
     this.#requestCount++;
-    const call = new ActiveCall(request, this.#headersOf(request), this.#authorizer, this.#options.onResponse);
+    const call = new Call(request, this.#commonHeaders(request), this.#authorizer, this.#options.onResponse);
     this.#loadShedder.count(call.startedMs);
-    let response: Response | undefined;
-    let error: AppError | undefined;
-    try {
-      const route = this.#findRoute(call, methods);
-      call.operation = route.operation;
-      if (route.scope !== undefined) {
-        const authorizing = this.#authorizer.authorize(request, route.scope, call.startedMs);
-        const result = authorizing instanceof Promise ? await authorizing : authorizing;
-        if (result instanceof AppError) error = result;
-        else if (this.#isOverloaded(call)) error = OVERLOADED;
-        else call.grant(result.owner, route.scope);
-      }
-      if (error === undefined) {
-        if (call.isAuthenticated) this.#requestsInProgress++;
-        const handling = route.handle(call);
-        response = handling instanceof Promise ? await handling : handling;
-      }
-    } catch (thrown) {
-      error = toPublicError(thrown);
-    }
-    if (call.isAuthenticated) this.#requestsInProgress--;
-    response ??= errorResponse(call, error as AppError);
-    await this.#loadShedder.lateTickEnd(call.startedMs);
+    const result = await this.#handle(call, methods);
+    const error = result instanceof AppError ? result : undefined;
+    const response = result instanceof AppError ? errorResponse(call, result) : result;
     if (this.#isDraining) response.headers.set("Connection", "close");
-    call.report(response.status, error, false);
+    const lateTickEnd = this.#loadShedder.lateTickEnd(call.startedMs);
+    if (lateTickEnd !== undefined) await lateTickEnd;
+    call.report(response.status, error);
     return response;
   }
 
-  #findRoute({ request, headers }: ActiveCall, methods: Methods): Pick<Route, "operation" | "scope" | "handle"> {
-    const { method } = request;
-    const route = methods.get(method === "HEAD" ? "GET" : method);
-    if (route !== undefined) return route;
-    if (methods.size === 0) throw new AppError("path_not_found", "path not found: see /docs");
-    const allowed = [...methods.keys()].flatMap((each) => (each === "GET" ? ["GET", "HEAD"] : [each])).join(", ");
-    if (isPreflight(request, headers)) return preflight(allowed);
-    throw new HttpError("method_not_allowed", `method not allowed: use ${allowed}`, { Allow: allowed });
+  /** Routes, authorizes and handles a request. Returns all errors, because throwing the frequent ones is too slow. */
+  async #handle(call: Call, methods: Methods): Promise<Response | AppError> {
+    try {
+      const route = findRoute(call, methods);
+      call.operation = route.operation;
+      if (route.scope === undefined) return await route.handle(call);
+      const access = await this.#authorizer.authorize(call.request, route.scope, call.startedMs);
+      if (access instanceof AppError) return access;
+      // Only authenticated requests are shed and count: a flood of others, which cost as much to refuse as to handle,
+      // sheds none, and health probes succeed under load.
+      if (this.#isOverloaded(call)) return OVERLOADED;
+      call.grant(access.owner, route.scope);
+      return await this.#countInProgress(route.handle(call));
+    } catch (thrown) {
+      return toPublicError(thrown);
+    }
   }
 
-  /**
-   * Whether to shed an authenticated request. Only these are shed and count: a flood of other requests, which cost as much
-   * to refuse as to answer, sheds none, and health probes succeed under load.
-   */
-  #isOverloaded({ startedMs }: ActiveCall): boolean {
+  #isOverloaded({ startedMs }: Call): boolean {
     const { maxRequests = MAX_REQUESTS } = this.#options;
     return this.#loadShedder.shed(startedMs) || this.#requestsInProgress >= maxRequests;
   }
+
+  async #countInProgress(response: Response | Promise<Response>): Promise<Response> {
+    this.#requestsInProgress++;
+    try {
+      return await response;
+    } finally {
+      this.#requestsInProgress--;
+    }
+  }
+}
+
+/** Finds the route for the method of a request. `methods` is empty for an unknown path. */
+function findRoute(call: Call, methods: Methods): Pick<Route, "operation" | "scope" | "handle"> {
+  const { method } = call.request;
+  const route = methods.get(method === "HEAD" ? "GET" : method);
+  if (route !== undefined) return route;
+  if (methods.size === 0) throw new AppError("path_not_found", "path not found: see /docs");
+  const allowed = [...methods.keys()].join(", ").replace("GET", "GET, HEAD");
+  if (isPreflight(call)) return { operation: "preflight", handle: () => respondToPreflight(call, allowed) };
+  throw new HttpError("method_not_allowed", `method not allowed: use ${allowed}`, { Allow: allowed });
 }

@@ -8,7 +8,7 @@ import {
   Registry,
 } from "prom-client";
 import packageJson from "../../package.json" with { type: "json" };
-import type { ResponseEvent } from "../http/active-call.ts";
+import type { ResponseEvent } from "../http/call.ts";
 import type { SendBudget } from "../http/send-budget.ts";
 import type { HttpServer } from "../http/server.ts";
 import type { Commit, Storage } from "../storage/storage.ts";

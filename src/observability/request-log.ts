@@ -1,4 +1,4 @@
-import type { ResponseEvent } from "../http/active-call.ts";
+import type { ResponseEvent } from "../http/call.ts";
 import type { Log } from "./log.ts";
 import { redact } from "./redact.ts";
 

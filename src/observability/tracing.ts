@@ -9,7 +9,7 @@ import {
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import packageJson from "../../package.json" with { type: "json" };
-import type { ResponseEvent } from "../http/active-call.ts";
+import type { ResponseEvent } from "../http/call.ts";
 import type { Log } from "./log.ts";
 import { redact } from "./redact.ts";
 

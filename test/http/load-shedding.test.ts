@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, mock, spyOn } from "bun:test";
 import { connect } from "node:net";
 import { NAME_MAX_LENGTH } from "../../src/domain/plant.ts";
-import type { ResponseEvent } from "../../src/http/active-call.ts";
+import type { ResponseEvent } from "../../src/http/call.ts";
 import { LoadShedder } from "../../src/http/load-shedding.ts";
 import { track } from "../support/program.ts";
 import { newOwner, plantAll, startService } from "../support/service.ts";

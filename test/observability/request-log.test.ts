@@ -1,5 +1,5 @@
 import { describe, expect, it } from "bun:test";
-import type { ResponseEvent } from "../../src/http/active-call.ts";
+import type { ResponseEvent } from "../../src/http/call.ts";
 import type { Log } from "../../src/observability/log.ts";
 import { RequestLog } from "../../src/observability/request-log.ts";
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from "bun:test";
-import type { ResponseEvent } from "../../src/http/active-call.ts";
+import type { ResponseEvent } from "../../src/http/call.ts";
 import type { Log } from "../../src/observability/log.ts";
 import { Tracing } from "../../src/observability/tracing.ts";
 import { temporaryFolder } from "../support/service.ts";

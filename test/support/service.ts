@@ -7,7 +7,7 @@ import type { Issuer } from "../../src/auth/issuer.ts";
 import { Tokens } from "../../src/auth/tokens.ts";
 import type { Plant } from "../../src/domain/plant.ts";
 import { SCOPES, type Scope } from "../../src/domain/token.ts";
-import type { ResponseEvent } from "../../src/http/active-call.ts";
+import type { ResponseEvent } from "../../src/http/call.ts";
 import { routes } from "../../src/http/routes.ts";
 import { SendBudget } from "../../src/http/send-budget.ts";
 import { HttpServer, type ServerOptions } from "../../src/http/server.ts";

@@ -2,6 +2,9 @@ import { Database } from "bun:sqlite";
 import { afterEach, beforeEach, describe, expect, it } from "bun:test";
 import { App } from "../../../src/app.ts";
 import type { Plant } from "../../../src/domain/plant.ts";
+import { SCOPES } from "../../../src/domain/token.ts";
+import { Authorizer } from "../../../src/http/auth.ts";
+import { Call } from "../../../src/http/call.ts";
 import { ListCache } from "../../../src/http/list-cache.ts";
 import { ListScheduler } from "../../../src/http/list-scheduler.ts";
 import { listPlants } from "../../../src/http/plants.ts";
@@ -30,15 +33,15 @@ describe("lists between a commit on the writer's thread and its acknowledgement"
   const cache = () => {
     const budget = new SendBudget(64 * 1024 * 1024, () => 1);
     const lists = { app, budget, cache: new ListCache(), scheduler: new ListScheduler() };
-    return (owner: string, query: string) =>
-      listPlants(lists, {
-        request: new Request(`http://localhost/plants?${query}`) as Bun.BunRequest,
-        requestId: "r",
-        owner,
-        headers: {},
-        async recheck() {},
-        onAbort() {},
-      });
+    return (owner: string, query: string) => {
+      const headers = { Authorization: "Bearer any" };
+      const request = new Request(`http://localhost/plants?${query}`, { headers }) as Bun.BunRequest;
+      const authenticator = { authenticate: () => ({ owner, scopes: SCOPES }) };
+      const authorizer = new Authorizer({ authenticator }, () => "");
+      const call = new Call(request, {}, authorizer, () => {});
+      call.grant(owner, "plants:read");
+      return listPlants(lists, call);
+    };
   };
   beforeEach(async () => {
     storage = await openStorage({ engine: "sqlite", file: path }, { forServer: true });
