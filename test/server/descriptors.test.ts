@@ -1,7 +1,9 @@
 import { afterAll, describe, expect, it } from "bun:test";
+import { readdirSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import { commandLine, createToken, track } from "../support/program.ts";
 import { temporaryFolder } from "../support/service.ts";
+import { until } from "../support/until.ts";
 
 const FILES = 100;
 const folder = temporaryFolder();
@@ -23,10 +25,10 @@ function open(url: string): Promise<Socket> {
   return promise;
 }
 
-function ask(socket: Socket, token: string): Promise<string> {
-  const answer = new Promise<string>((resolve) => socket.once("data", (chunk) => resolve(String(chunk))));
-  socket.write(`GET /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`);
-  return answer;
+function send(socket: Socket, path: string, token: string): Promise<string> {
+  const response = new Promise<string>((resolve) => socket.once("data", (chunk) => resolve(String(chunk))));
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n\r\n`);
+  return response;
 }
 
 describe("a server that can have no more connections", () => {
@@ -35,15 +37,30 @@ describe("a server that can have no more connections", () => {
     const token = await createToken(database, "ann");
     const { url, server } = await startWithFewFiles(database);
     const first = await open(url);
-    expect(await ask(first, token)).toStartWith("HTTP/1.1 200 ");
+    expect(await send(first, "/plants", token)).toStartWith("HTTP/1.1 200 ");
     // The kernel takes those for which the server has no room, and lets them wait.
     const others = await Promise.all(Array.from({ length: 2 * FILES }, () => open(url)));
-    for (let n = 0; n < 10; n++) expect(await ask(first, token)).toStartWith("HTTP/1.1 200 ");
+    for (let n = 0; n < 10; n++) expect(await send(first, "/plants", token)).toStartWith("HTTP/1.1 200 ");
     const last = others.pop() as Socket;
-    const answer = ask(last, token);
+    const answer = send(last, "/plants", token);
     for (const socket of others) socket.destroy();
     expect(await answer).toStartWith("HTTP/1.1 200 ");
     for (const socket of [first, last]) socket.destroy();
+    server.kill();
+    await server.exited;
+  });
+
+  it("serves the page as soon as there are descriptors for it", async () => {
+    const { url, server } = await startWithFewFiles(`sqlite:${folder.path}/plants.db`);
+    const first = await open(url);
+    expect(await send(first, "/livez", "")).toStartWith("HTTP/1.1 200 ");
+    const others = await Promise.all(Array.from({ length: 2 * FILES }, () => open(url)));
+    await until(() => readdirSync(`/proc/${server.pid}/fd`).length >= FILES);
+    await until(async () => {
+      others.shift()?.destroy();
+      return (await send(first, "/", "")).startsWith("HTTP/1.1 200 ");
+    });
+    for (const socket of [first, ...others]) socket.destroy();
     server.kill();
     await server.exited;
   });
