@@ -53,21 +53,13 @@ async function readChunks(request: Request): Promise<Uint8Array> {
     await nextTick();
   }
   if (length > MAX_BODY_BYTES) throw tooLarge(length);
-  if (request.body !== null) await checkMessageEnd(request);
+  // The runtime delivers the last chunk before it reads on, and aborts the request at a trailer or at invalid data.
+  await nextTick();
+  request.signal.throwIfAborted();
   return new Uint8Array(bytes.end() as ArrayBuffer);
 }
 
 const nextTick = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
-
-/**
- * Checks that nothing follows the last chunk. The runtime delivers that chunk before it reads on, and aborts the
- * request at a trailer or at invalid data.
- * @throws Error when the request was aborted
- */
-async function checkMessageEnd(request: Request): Promise<void> {
-  await nextTick();
-  request.signal.throwIfAborted();
-}
 
 function tooLarge(length: number): AppError {
   const headers: HeaderFields = length > MAX_DRAINED_BYTES ? { Connection: "close" } : {};

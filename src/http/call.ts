@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
-import { type AppError, ERRORS, statusOf } from "../domain/error.ts";
+import type { AppError } from "../domain/error.ts";
 import type { Owner } from "../domain/plant.ts";
 import type { Scope } from "../domain/token.ts";
 import type { Authorizer } from "./auth.ts";
-import { toPublicError } from "./errors.ts";
+import { statusOfError, toPublicError } from "./errors.ts";
 import type { HeaderFields } from "./response.ts";
 
 /** A response that has begun or was aborted, for metrics, logs and spans. */
@@ -69,7 +69,7 @@ export class Call {
   /** Reports the error that aborted the response after its status was sent. */
   onAbort(thrown: unknown): void {
     const error = toPublicError(thrown);
-    this.report(statusOf(ERRORS[error.code].number), error, true);
+    this.report(statusOfError(error), error, true);
   }
 
   /** Reports a response. */

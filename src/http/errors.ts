@@ -1,8 +1,7 @@
 import { AppError, ERRORS, type ErrorCode, statusOf } from "../domain/error.ts";
 import { type HeaderFields, JSON_HEADERS, respond } from "./response.ts";
 
-/** Response headers by error code. */
-const HEADERS: Partial<Record<ErrorCode, HeaderFields>> = { unavailable: { ...JSON_HEADERS, "Retry-After": "1" } };
+const UNAVAILABLE_HEADERS: HeaderFields = { ...JSON_HEADERS, "Retry-After": "1" };
 
 /** An error with additional response headers. */
 export class HttpError extends AppError {
@@ -22,6 +21,15 @@ export function toPublicError(thrown: unknown): AppError {
   });
 }
 
+/** Returns the HTTP status of an error. */
+export const statusOfError = ({ code }: AppError): number => statusOf(ERRORS[code].number);
+
+/** Returns the headers of an error response. */
+function headersOf(error: AppError): HeaderFields {
+  if (error instanceof HttpError) return error.headers;
+  return error.code === "unavailable" ? UNAVAILABLE_HEADERS : JSON_HEADERS;
+}
+
 /** Response bodies by error. During overload, most responses share one error. */
 const bodies = new WeakMap<AppError, string>();
 
@@ -29,6 +37,5 @@ const bodyOf = ({ code, message }: AppError): string => JSON.stringify({ error: 
 
 /** Creates an error response: `Error` as JSON, with the headers of the error or of its code. */
 export function errorResponse(call: Parameters<typeof respond>[0], error: AppError): Response {
-  const headers = error instanceof HttpError ? error.headers : HEADERS[error.code];
-  return respond(call, statusOf(ERRORS[error.code].number), bodies.getOrInsertComputed(error, bodyOf), headers);
+  return respond(call, statusOfError(error), bodies.getOrInsertComputed(error, bodyOf), headersOf(error));
 }

@@ -99,9 +99,7 @@ export class Listener {
       maxRequestBodySize: Number.MAX_SAFE_INTEGER,
       development: false,
       ...this.#handlers,
-      ...(certificate === undefined
-        ? {}
-        : { tls: { cert: certificate.cert, key: certificate.key, ciphers: TLS_1_2_CIPHERS } }),
+      ...(certificate && { tls: { ...certificate, ciphers: TLS_1_2_CIPHERS } }),
     };
     const server = serve(options as ServeOptions);
     limitSendQueues();

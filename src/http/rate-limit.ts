@@ -41,24 +41,19 @@ export class RateLimiter {
     const fullAtMs = Math.max(this.#fullAtMs.get(key) ?? 0, nowMs) + this.#intervalMs;
     const waitMs = fullAtMs - nowMs - this.#quota.windowMs;
     // Tolerates rounding errors.
-    if (waitMs > 0.001) return this.#errorFor(Math.ceil(waitMs / 1_000));
+    if (waitMs > 0.001) return this.#errors.getOrInsertComputed(Math.ceil(waitMs / 1_000), this.#createError);
     if (this.#fullAtMs.size >= MAX_KEYS) this.#fullAtMs.clear();
     this.#fullAtMs.set(key, fullAtMs);
     return undefined;
   }
 
-  /** Returns an error with the header fields of draft-ietf-httpapi-ratelimit-headers-11. */
-  #errorFor(seconds: number): HttpError {
-    let error = this.#errors.get(seconds);
-    if (error === undefined) {
-      const { amount, windowMs } = this.#quota;
-      error = new HttpError("too_many_requests", `${this.#message}: try again in ${seconds} s`, {
-        "Retry-After": String(seconds),
-        RateLimit: `"${this.#name}";r=0;t=${seconds}`,
-        "RateLimit-Policy": `"${this.#name}";q=${amount};w=${windowMs / 1_000}`,
-      });
-      this.#errors.set(seconds, error);
-    }
-    return error;
-  }
+  /** Creates an error with the header fields of draft-ietf-httpapi-ratelimit-headers-11. */
+  readonly #createError = (seconds: number): HttpError => {
+    const { amount, windowMs } = this.#quota;
+    return new HttpError("too_many_requests", `${this.#message}: try again in ${seconds} s`, {
+      "Retry-After": String(seconds),
+      RateLimit: `"${this.#name}";r=0;t=${seconds}`,
+      "RateLimit-Policy": `"${this.#name}";q=${amount};w=${windowMs / 1_000}`,
+    });
+  };
 }
