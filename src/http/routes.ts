@@ -20,7 +20,7 @@ export interface Route {
   /** A path pattern of `Bun.serve`: `:id` is a parameter. */
   readonly path: string;
   /** The required token scope; a route without one is public. */
-  readonly scope?: Scope;
+  readonly scope?: Scope | undefined;
   handle(call: Call): Response | Promise<Response>;
 }
 
@@ -29,40 +29,26 @@ export function routes(app: App, readiness: Readiness, budget: SendBudget): read
   const lists = { app, cache: new ListCache(), budget, scheduler: new ListScheduler() };
   const description = asset("application/json", async () => describeApi());
   return [
-    {
-      operation: "listPlants",
-      method: "GET",
-      path: "/plants",
-      scope: "plants:read",
-      handle: (call) => listPlants(lists, call),
-    },
-    {
-      operation: "createPlant",
-      method: "POST",
-      path: "/plants",
-      scope: "plants:write",
-      handle: (call) => createPlant(app, call),
-    },
-    {
-      operation: "deletePlant",
-      method: "DELETE",
-      path: "/plants/:id",
-      scope: "plants:write",
-      handle: (call) => deletePlant(app, call),
-    },
-
-    { operation: "livez", method: "GET", path: "/livez", handle: livez },
-    { operation: "readyz", method: "GET", path: "/readyz", handle: (call) => readyz(readiness, call) },
-
-    { operation: "openapi", method: "GET", path: "/openapi.json", handle: description },
-    ...Object.entries(pages()).map(([path, handle]): Route => ({ operation: "page", method: "GET", path, handle })),
+    route("GET", "/plants", "listPlants", (call) => listPlants(lists, call), "plants:read"),
+    route("POST", "/plants", "createPlant", (call) => createPlant(app, call), "plants:write"),
+    route("DELETE", "/plants/:id", "deletePlant", (call) => deletePlant(app, call), "plants:write"),
+    route("GET", "/livez", "livez", livez),
+    route("GET", "/readyz", "readyz", (call) => readyz(readiness, call)),
+    route("GET", "/openapi.json", "openapi", description),
+    ...Object.entries(pages()).map(([path, handle]) => route("GET", path, "page", handle)),
   ];
 }
 
 /** Returns the route of the admin listener. */
-export const metricsRoute = (metrics: { readonly contentType: string; text(): Promise<string> }): Route => ({
-  operation: "metrics",
-  method: "GET",
-  path: "/metrics",
-  handle: async (call) => respond(call, 200, await metrics.text(), { "Content-Type": metrics.contentType }),
-});
+export const metricsRoute = (metrics: { readonly contentType: string; text(): Promise<string> }): Route =>
+  route("GET", "/metrics", "metrics", async (call) =>
+    respond(call, 200, await metrics.text(), { "Content-Type": metrics.contentType }),
+  );
+
+const route = (
+  method: Route["method"],
+  path: string,
+  operation: string,
+  handle: Route["handle"],
+  scope?: Scope,
+): Route => ({ method, path, operation, handle, scope });
