@@ -59,7 +59,7 @@ export class Listener {
   }
 
   /** Returns the remote address of a request's connection, or an empty string if the connection is closed. */
-  peerAddress(request: Request): string {
+  protected peerAddress(request: Request): string {
     return this.#server.requestIP(request)?.address ?? "";
   }
 

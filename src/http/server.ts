@@ -3,7 +3,7 @@ import { Authorizer, type AuthorizerOptions } from "./auth.ts";
 import { Call, type ResponseEvent } from "./call.ts";
 import { commonHeaders, isPreflight, respondToPreflight } from "./common-headers.ts";
 import { errorResponse, HttpError, toPublicError } from "./errors.ts";
-import { type Certificate, Listener, type ListenerOptions } from "./listener.ts";
+import { Listener, type ListenerOptions } from "./listener.ts";
 import { LoadShedder } from "./load-shedding.ts";
 import type { HeaderFields } from "./response.ts";
 import type { Route } from "./routes.ts";
@@ -33,9 +33,8 @@ export interface ServerOptions extends ListenerOptions, AuthorizerOptions {
 type Methods = ReadonlyMap<string, Route>;
 
 /** The HTTP server: routes and authorizes each request, and converts errors to responses. */
-export class HttpServer {
+export class HttpServer extends Listener {
   readonly #options: ServerOptions;
-  readonly #listener: Listener;
   readonly #authorizer: Authorizer;
   readonly #commonHeaders: (request: Request) => HeaderFields;
   readonly #loadShedder = new LoadShedder();
@@ -45,35 +44,18 @@ export class HttpServer {
 
   /** @throws Error when it cannot listen on the address */
   constructor(options: ServerOptions) {
-    this.#options = options;
-    this.#authorizer = new Authorizer(options, (request) => this.#listener.peerAddress(request));
-    this.#commonHeaders = commonHeaders(options.corsOrigins, options.certificate !== undefined);
+    const handlerOf = (routes: readonly Route[]) => {
+      const methods: Methods = new Map(routes.map((route) => [route.method, route]));
+      return (request: Bun.BunRequest) => this.#respond(request, methods);
+    };
     const paths = Map.groupBy(options.routes, ({ path }) => path);
-    const noMethods: Methods = new Map();
-    this.#listener = new Listener(options, {
-      routes: Object.fromEntries(
-        [...paths].map(([path, routes]) => {
-          const methods: Methods = new Map(routes.map((route) => [route.method, route]));
-          return [path, (request: Bun.BunRequest) => this.#respond(request, methods)];
-        }),
-      ),
-      fetch: (request) => this.#respond(request as Bun.BunRequest, noMethods),
+    super(options, {
+      routes: Object.fromEntries([...paths].map(([path, routes]) => [path, handlerOf(routes)])),
+      fetch: handlerOf([]) as (request: Request) => Promise<Response>,
     });
-  }
-
-  /** `http://host:port` or `https://host:port`, with the actual port. */
-  get url(): string {
-    return this.#listener.url;
-  }
-
-  /** Number of requests whose response is not sent completely. */
-  get pendingRequests(): number {
-    return this.#listener.pendingRequests;
-  }
-
-  /** Uses another certificate for new connections. See {@link Listener.setCertificate}. */
-  setCertificate(certificate: Certificate): void {
-    this.#listener.setCertificate(certificate);
+    this.#options = options;
+    this.#authorizer = new Authorizer(options, (request) => this.peerAddress(request));
+    this.#commonHeaders = commonHeaders(options.corsOrigins, options.certificate !== undefined);
   }
 
   /** Adds `Connection: close` to all further responses, so that clients reconnect before the server stops. */
@@ -82,8 +64,8 @@ export class HttpServer {
   }
 
   /** Stops accepting connections. Resolves when all responses are sent, or after `timeoutMs`. */
-  async stop(timeoutMs: number): Promise<void> {
-    await this.#listener.stop(timeoutMs, this.#readPendingRequests());
+  override async stop(timeoutMs: number): Promise<void> {
+    await super.stop(timeoutMs, this.#readPendingRequests());
   }
 
   /**
