@@ -36,7 +36,8 @@ export function restoreSession(): void {
 export async function signIn(text: string): Promise<void> {
   const token = text.trim();
   signInError.value = "";
-  if (!TOKEN.test(token)) return rejectToken("This is not a token: tokens are plt_ followed by 36 letters and digits.");
+  if (!TOKEN.test(token))
+    return rejectToken("This is not a token: a token is plt_ and 36 letters or digits, or a JWT.");
   isSigningIn.value = true;
   try {
     const client = clientFor(token);
