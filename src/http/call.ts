@@ -29,9 +29,10 @@ export class Call {
   /** Time of `performance.now()`. */
   readonly startedMs = performance.now();
   operation = "none";
+  /** The owner that the token acts for; empty on public routes. */
+  owner: Owner = "";
   readonly #authorizer: Authorizer;
   readonly #onResponse: (event: ResponseEvent) => void;
-  #owner: Owner = "";
   #scope: Scope | undefined;
 
   constructor(
@@ -47,14 +48,9 @@ export class Call {
     this.#onResponse = onResponse;
   }
 
-  /** The owner that the token acts for; empty on public routes. */
-  get owner(): Owner {
-    return this.#owner;
-  }
-
   /** Marks the request as authorized. */
   grant(owner: Owner, scope: Scope): void {
-    this.#owner = owner;
+    this.owner = owner;
     this.#scope = scope;
   }
 
@@ -63,7 +59,7 @@ export class Call {
    * @throws AppError `invalid_token`, `unavailable`
    */
   async recheck(): Promise<void> {
-    if (this.#scope !== undefined) await this.#authorizer.recheck(this.request, this.#owner, this.#scope);
+    if (this.#scope !== undefined) await this.#authorizer.recheck(this.request, this.owner, this.#scope);
   }
 
   /** Reports the error that aborted the response after its status was sent. */
