@@ -1,29 +1,61 @@
-import type { Plant, PlantId } from "../domain/plant.ts";
+import { PLANT_FIELDS, type Plant, type PlantField } from "../domain/plant.ts";
 import type { Scope, Token } from "../domain/token.ts";
 import type { StoredPlant } from "./storage.ts";
 
-/** The columns of `plants` that a list reads, the same in every engine. */
-export interface PlantRow {
-  readonly id: PlantId;
-  readonly name: string;
-  readonly tag: string | null;
-}
+type ColumnValue<Value> = undefined extends Value ? Exclude<Value, undefined> | null : Value;
+
+/** Does not compile when {@link PLANT_FIELDS} lacks a field of a plant. */
+const PLANT_COLUMN_OF: Readonly<Record<keyof StoredPlant, string>> = {
+  owner: "owner",
+  ...(Object.fromEntries(PLANT_FIELDS.map((field) => [field, field])) as Record<PlantField, string>),
+  idempotencyKey: "idempotency_key",
+};
+const STORED_FIELDS = Object.keys(PLANT_COLUMN_OF) as readonly (keyof StoredPlant)[];
+
+/** All columns of `plants`, the owner first. The columns of all tables are the same in every engine. */
+export const PLANT_COLUMNS: readonly string[] = Object.values(PLANT_COLUMN_OF);
+/** The columns of `plants` that a list reads. */
+export const LIST_COLUMNS = PLANT_FIELDS.map((field) => PLANT_COLUMN_OF[field]).join(", ");
+
+/** A row of {@link LIST_COLUMNS}. */
+export type PlantRow = { readonly [Field in keyof Plant]-?: ColumnValue<Plant[Field]> };
+/** A row of {@link PLANT_COLUMNS}. */
+export type StoredPlantRow = PlantRow & { readonly owner: string; readonly idempotency_key: string | null };
+
+/** The values of a plant's row, in the order of {@link PLANT_COLUMNS}. */
+export const plantValues = (plant: StoredPlant) => STORED_FIELDS.map((field) => plant[field] ?? null);
 
 /** Converts a row to a plant. */
-export const toPlant = ({ id, name, tag }: PlantRow): Plant => (tag === null ? { id, name } : { id, name, tag });
-
-/** A complete row of `plants`. */
-export interface StoredPlantRow extends PlantRow {
-  readonly owner: string;
-  readonly idempotency_key: string | null;
+export function toPlant(row: PlantRow): Plant {
+  const plant: Partial<Record<PlantField, unknown>> = {};
+  for (const field of PLANT_FIELDS) {
+    const value = row[field];
+    if (value !== null) plant[field] = value;
+  }
+  return plant as Plant;
 }
 
 /** Converts a complete row to a stored plant. */
-export function toStoredPlant({ owner, id, name, tag, idempotency_key: key }: StoredPlantRow): StoredPlant {
-  return { owner, id, name, ...(tag === null ? {} : { tag }), idempotencyKey: key ?? undefined };
+export function toStoredPlant(row: StoredPlantRow): StoredPlant {
+  return { owner: row.owner, ...toPlant(row), idempotencyKey: row.idempotency_key ?? undefined };
 }
 
-/** A row of `tokens`, the same in every engine. Times are in epoch milliseconds. */
+const TOKEN_COLUMN_OF: Readonly<Record<keyof Token, keyof TokenRow>> = {
+  digest: "digest",
+  owner: "owner",
+  scopes: "scopes",
+  label: "label",
+  createdAt: "created_at",
+  expiresAt: "expires_at",
+  lastUsedAt: "last_used_at",
+  revokedAt: "revoked_at",
+};
+const TOKEN_FIELDS = Object.keys(TOKEN_COLUMN_OF) as readonly (keyof Token)[];
+
+/** All columns of `tokens`. */
+export const TOKEN_COLUMNS: readonly string[] = Object.values(TOKEN_COLUMN_OF);
+
+/** A row of `tokens`. Times are in epoch milliseconds, scopes are separated by spaces. */
 export interface TokenRow {
   readonly digest: string;
   readonly owner: string;
@@ -35,11 +67,10 @@ export interface TokenRow {
   readonly revoked_at: bigint | null;
 }
 
-/** The columns of a token's row, in the order of the engines' INSERT statements. */
+/** The values of a token's row, in the order of {@link TOKEN_COLUMNS}. */
 export function tokenValues(token: Token): (string | number | null)[] {
-  const { digest, owner, scopes, label, createdAt, expiresAt, lastUsedAt, revokedAt } = token;
-  const times = [createdAt, expiresAt, lastUsedAt, revokedAt].map((time) => time ?? null);
-  return [digest, owner, scopes.join(" "), label ?? null, ...times];
+  const columns = { ...token, scopes: token.scopes.join(" ") };
+  return TOKEN_FIELDS.map((field) => columns[field] ?? null);
 }
 
 /** Converts a row to a token. */

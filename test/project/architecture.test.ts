@@ -23,17 +23,18 @@ const RULES: readonly Rule[] = [
   { part: "src/auth/", may: ["src/domain/", "packages"], mayType: ["src/storage/storage.ts"] },
   { part: "src/copy/", may: ["src/domain/"], mayType: ["src/storage/storage.ts"] },
   { part: "src/storage/storage.ts", may: [], mayType: ["src/domain/"] },
-  { part: "src/storage/rows.ts", may: [], mayType: ["src/domain/", "src/storage/storage.ts"] },
+  { part: "src/storage/rows.ts", may: ["src/domain/"], mayType: ["src/storage/storage.ts"] },
+  { part: "src/storage/batch-queue.ts", may: ["src/domain/"], mayType: ["src/storage/storage.ts"] },
   { part: "src/storage/database-url.ts", may: ["node:"] },
   { part: "src/storage/open.ts", may: ["src/storage/"] },
   {
     part: "src/storage/sqlite/",
-    may: ["src/domain/", "src/storage/rows.ts", "node:", "bun:sqlite"],
+    may: ["src/domain/", "src/storage/rows.ts", "src/storage/batch-queue.ts", "node:", "bun:sqlite"],
     mayType: ["src/storage/storage.ts"],
   },
   {
     part: "src/storage/postgres/",
-    may: ["src/domain/", "src/storage/rows.ts", "bun"],
+    may: ["src/domain/", "src/storage/rows.ts", "src/storage/batch-queue.ts", "bun"],
     mayType: ["src/storage/storage.ts"],
   },
   {

@@ -1,9 +1,12 @@
 import type { Owner, Plant, PlantId } from "../../domain/plant.ts";
 import { ID_MAX, ID_MIN } from "../../domain/plant.ts";
 import type { Token } from "../../domain/token.ts";
+import { BatchQueue } from "../batch-queue.ts";
 import {
+  LIST_COLUMNS,
   type PlantRow,
   type StoredPlantRow,
+  TOKEN_COLUMNS,
   type TokenRow,
   tokenValues,
   toPlant,
@@ -15,9 +18,7 @@ import type { ServerOptions } from "./connection.ts";
 import { migrate } from "./migrations.ts";
 import { Pool } from "./pool.ts";
 import { Reader } from "./reader.ts";
-import { TokenReader } from "./token-reader.ts";
-import { Writer } from "./writer.ts";
-import { type Insert, Inserter, removePlants } from "./writes.ts";
+import { Inserter, removePlants, splitByIds } from "./writes.ts";
 
 /** Options of {@link openPostgres}. */
 export interface PostgresOptions extends ServerOptions {
@@ -28,14 +29,13 @@ export interface PostgresOptions extends ServerOptions {
   onCommit(commit: Commit): void;
 }
 
-const SELECT_PLANTS = "SELECT id, name, tag FROM plants WHERE owner = $1 AND id >= $2 ORDER BY id LIMIT $3";
-const SELECT_PLANTS_BY_TAG =
-  "SELECT id, name, tag FROM plants WHERE owner = $1 AND id >= $2 AND tag = $4 ORDER BY id LIMIT $3";
+const SELECT_PLANTS = `SELECT ${LIST_COLUMNS} FROM plants WHERE owner = $1 AND id >= $2 ORDER BY id LIMIT $3`;
+const SELECT_PLANTS_BY_TAG = `SELECT ${LIST_COLUMNS} FROM plants WHERE owner = $1 AND id >= $2 AND tag = $4 ORDER BY id LIMIT $3`;
 /** A range of at most this length is small, however long its names are. */
 const SHORT_RANGE_LENGTH = 64;
 /** Ends a range as `maxCharacters` says. UTF-8 has at most three bytes for each UTF-16 unit. */
 const withinCharacters = (select: string, maxCharacters: number): string =>
-  `SELECT id, name, tag FROM (SELECT id, name, tag, sum(octet_length(name) + octet_length(coalesce(tag, '')))
+  `SELECT ${LIST_COLUMNS} FROM (SELECT ${LIST_COLUMNS}, sum(octet_length(name) + octet_length(coalesce(tag, '')))
      OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before FROM (${select}) AS range) AS sized
    WHERE before IS NULL OR before <= ${3 * maxCharacters} ORDER BY id`;
 const SELECT_STORED = "SELECT * FROM plants WHERE owner = $1 AND id > $2 ORDER BY id LIMIT $3";
@@ -43,12 +43,16 @@ const SELECT_NEXT_OWNERS = "SELECT * FROM plants WHERE owner > $1 ORDER BY owner
 /** The server reads the sizes of all its files for this. */
 const BYTES_INTERVAL_MS = 10_000;
 const SELECT_BYTES = "SELECT pg_database_size(current_database()) AS bytes";
-const INSERT_TOKEN =
-  "INSERT INTO tokens (digest, owner, scopes, label, created_at, expires_at, last_used_at, revoked_at) VALUES ($1, $2, $3, $4, $5, $6, $7, $8)";
+/** Maximum number of writes in one statement: a power of two, as the size of every batch. */
+const MAX_BATCH = 256;
+/** Token look-ups that were queued behind a statement that failed after this time fail with it. */
+const SLOW_LOOKUP_MS = 1_000;
+const SELECT_TOKENS_BY_DIGEST = "SELECT * FROM tokens WHERE digest = ANY($1::text[])";
+const TOKEN_PARAMETERS = TOKEN_COLUMNS.map((column, n) => `$${n + 1}::${column.endsWith("_at") ? "bigint" : "text"}`);
+const INSERT_TOKEN = `INSERT INTO tokens (${TOKEN_COLUMNS}) VALUES (${TOKEN_PARAMETERS})`;
 /** `is_first` is unique, so that only one of several concurrent first tokens is inserted. */
 const INSERT_FIRST_TOKEN = `INSERT INTO tokens
-  (digest, owner, scopes, label, created_at, expires_at, last_used_at, revoked_at, is_first)
-  SELECT $1, $2, $3, $4, $5::bigint, $6::bigint, $7::bigint, $8::bigint, true WHERE NOT EXISTS (SELECT 1 FROM tokens)
+  (${TOKEN_COLUMNS}, is_first) SELECT ${TOKEN_PARAMETERS}, true WHERE NOT EXISTS (SELECT 1 FROM tokens)
   ON CONFLICT (is_first) DO NOTHING RETURNING digest`;
 const REVOKE_TOKEN = "UPDATE tokens SET revoked_at = $2 WHERE digest = $1 AND revoked_at IS NULL RETURNING digest";
 /** Several processes store the uses that they saw; the latest one counts. */
@@ -74,9 +78,9 @@ class PostgresStorage implements Storage {
   readonly #reads: Pool;
   readonly #reader: Reader;
   readonly #writes: Pool;
-  readonly #tokens: TokenReader;
-  readonly #inserts: Writer<Insert, InsertOutcome>;
-  readonly #removals: Writer<{ readonly id: PlantId }, boolean>;
+  readonly #tokens: BatchQueue<string, Token | undefined>;
+  readonly #inserts: BatchQueue<StoredPlant, InsertOutcome>;
+  readonly #removals: BatchQueue<PlantKey, boolean>;
   #bytes: StorageState["bytes"] = {};
   #bytesRequestedMs = Number.NEGATIVE_INFINITY;
 
@@ -84,28 +88,38 @@ class PostgresStorage implements Storage {
     const writeConnections = Math.max(1, Math.floor(options.poolSize * 0.4));
     this.#reads = new Pool(options, options.poolSize - writeConnections);
     this.#reader = new Reader(this.#reads);
-    this.#tokens = new TokenReader(this.#reads);
+    this.#tokens = new BatchQueue({
+      description: "token look-ups are queued for the database",
+      slowFailureMs: SLOW_LOOKUP_MS,
+      send: (digests) => this.#selectTokensByDigest(digests),
+    });
     this.#writes = new Pool(options, writeConnections);
-    const shared = { maxBatches: writeConnections, timeoutMs: options.queryTimeoutMs, onCommit: options.onCommit };
+    const shared = {
+      description: "writes are queued for the database",
+      maxBatch: MAX_BATCH,
+      maxBatches: writeConnections,
+      timeoutMs: options.queryTimeoutMs,
+      keyOf: ({ owner }: PlantKey) => owner,
+      split: splitByIds,
+      onCommit: options.onCommit,
+    };
     const inserter = new Inserter(this.#writes);
-    this.#inserts = new Writer({ ...shared, commit: (owner, inserts) => inserter.insert(owner, inserts) });
-    this.#removals = new Writer({
+    this.#inserts = new BatchQueue<StoredPlant, InsertOutcome>({
       ...shared,
-      commit: (owner, removals) =>
-        removePlants(
-          this.#writes,
-          owner,
-          removals.map(({ id }) => id),
-        ),
+      send: (plants) => inserter.insert(plants),
+    });
+    this.#removals = new BatchQueue<PlantKey, boolean>({
+      ...shared,
+      send: (plants) => removePlants(this.#writes, plants),
     });
   }
 
   insertPlant(owner: Owner, plant: Plant, idempotencyKey: string | undefined): Promise<InsertOutcome> {
-    return this.#inserts.run(owner, { ...plant, idempotencyKey });
+    return this.#inserts.add({ owner, ...plant, idempotencyKey });
   }
 
   removePlant(owner: Owner, id: PlantId): Promise<boolean> {
-    return this.#removals.run(owner, { id });
+    return this.#removals.add({ owner, id });
   }
 
   async selectPlants(owner: Owner, { after, tag, limit, maxCharacters }: PlantRange): Promise<Plant[]> {
@@ -141,7 +155,13 @@ class PostgresStorage implements Storage {
   }
 
   selectToken(digest: string): Promise<Token | undefined> {
-    return this.#tokens.read(digest);
+    return this.#tokens.add(digest);
+  }
+
+  async #selectTokensByDigest(digests: readonly string[]): Promise<(Token | undefined)[]> {
+    const rows = await this.#reads.query<TokenRow>(SELECT_TOKENS_BY_DIGEST, [[...new Set(digests)]]);
+    const tokens = new Map(rows.map((row) => [row.digest, toToken(row)]));
+    return digests.map((digest) => tokens.get(digest));
   }
 
   async selectTokens(): Promise<Token[]> {
@@ -164,7 +184,7 @@ class PostgresStorage implements Storage {
     this.#refreshBytes();
     const [reads, writes] = [this.#reads.use, this.#writes.use];
     return {
-      queuedWrites: this.#inserts.queueLength + this.#removals.queueLength,
+      queuedWrites: this.#inserts.length + this.#removals.length,
       bytes: this.#bytes,
       connections: { busy: reads.busy + writes.busy, idle: reads.idle + writes.idle },
     };

@@ -1,27 +1,19 @@
-import type { Owner, Plant, PlantId } from "../../domain/plant.ts";
-import type { InsertOutcome } from "../storage.ts";
+import { isSamePlant, type PlantId } from "../../domain/plant.ts";
+import { RETRY, type Split } from "../batch-queue.ts";
+import { PLANT_COLUMNS, plantValues, type StoredPlantRow, toStoredPlant } from "../rows.ts";
+import type { InsertOutcome, PlantKey, StoredPlant } from "../storage.ts";
 import { sqlState } from "./connection.ts";
 import type { Pool } from "./pool.ts";
-
-/** A plant to insert, with the idempotency key of its create. */
-export interface Insert extends Plant {
-  readonly idempotencyKey: string | undefined;
-}
-
-interface PlantRow {
-  readonly id: PlantId;
-  readonly name: string;
-  readonly tag: string | null;
-  readonly idempotency_key: string | null;
-}
 
 /** SQLSTATE (PostgreSQL manual, appendix A). */
 const UNIQUE_VIOLATION = "23505";
 
 /** Inserts all plants, or none when an id is taken. */
-const allSql = insertSql("");
+const insertAll = insertSql("");
 /** Inserts the plants whose ids are free. */
-const freeSql = insertSql("ON CONFLICT (owner, id) DO NOTHING");
+const insertFree = insertSql("ON CONFLICT (owner, id) DO NOTHING");
+const SELECT_BY_IDS = `SELECT ${PLANT_COLUMNS.join(", ")} FROM plants WHERE owner = $1 AND id = ANY($2::bigint[])`;
+const REMOVE_BY_IDS = "DELETE FROM plants WHERE owner = $1 AND id = ANY($2::bigint[]) RETURNING id";
 
 /** How long ON CONFLICT is used after a taken id: PostgreSQL logs each statement that it rejects, which this makes rare. */
 const ON_CONFLICT_MS = 60_000;
@@ -39,63 +31,70 @@ export class Inserter {
   }
 
   /**
-   * Inserts plants of one owner, without repeated ids, in one transaction. `undefined` is the outcome of a plant whose id was
-   * taken by a plant that has been deleted since: it was not inserted and can be retried.
+   * Inserts plants in one transaction. The outcome of a plant is `RETRY` if its id was taken by a plant that has been deleted
+   * since.
    */
-  async insert(owner: Owner, inserts: readonly Insert[]): Promise<(InsertOutcome | undefined)[]> {
+  async insert(plants: readonly StoredPlant[]): Promise<(InsertOutcome | typeof RETRY)[]> {
     // Sorted, so that two statements that insert the same ids wait for each other instead of deadlocking.
-    const sorted = inserts.toSorted((a, b) => (a.id < b.id ? -1 : 1));
-    const rows = sorted.map(({ id, name, tag, idempotencyKey }) => [id, name, tag ?? null, idempotencyKey ?? null]);
-    const insertedIds = new Set(await this.#insertRows([owner, ...rows.flat()], rows.length));
-    const conflicting = inserts.filter(
-      ({ id, idempotencyKey }) => idempotencyKey !== undefined && !insertedIds.has(id),
-    );
-    const existing =
-      conflicting.length === 0 ? new Map<PlantId, PlantRow>() : await selectByIds(this.#pool, owner, conflicting);
-    return inserts.map((insert) => {
-      if (insertedIds.has(insert.id)) return "inserted";
-      return insert.idempotencyKey === undefined ? "taken" : compare(insert, existing.get(insert.id));
+    const insertedIds = new Set(await this.#insertFree(plants.toSorted((a, b) => (a.id < b.id ? -1 : 1))));
+    const mayBeRepeated = plants.filter((plant) => plant.idempotencyKey !== undefined && !insertedIds.has(plant.id));
+    const existing = await selectByIds(this.#pool, mayBeRepeated);
+    return plants.map((plant) => {
+      if (insertedIds.has(plant.id)) return "inserted";
+      return plant.idempotencyKey === undefined ? "taken" : compare(plant, existing.get(plant.id));
     });
   }
 
-  /** Inserts the rows whose ids are free, and returns these ids. */
-  async #insertRows(values: unknown[], length: number): Promise<PlantId[]> {
+  /** Inserts the plants whose ids are free, and returns these ids. */
+  async #insertFree(plants: readonly StoredPlant[]): Promise<PlantId[]> {
+    const values = [plants[0]?.owner, ...plants.flatMap((plant) => plantValues(plant).slice(1))];
     const send = async (sql: string) => (await this.#pool.query<{ id: PlantId }>(sql, values)).map(({ id }) => id);
     if (performance.now() >= this.#onConflictUntilMs) {
       try {
-        return await send(allSql(length));
+        return await send(insertAll(plants.length));
       } catch (error) {
         if (sqlState((error as Error).cause) !== UNIQUE_VIOLATION) throw error;
         this.#onConflictUntilMs = performance.now() + ON_CONFLICT_MS;
       }
     }
-    return await send(freeSql(length));
+    return await send(insertFree(plants.length));
   }
 }
 
-/** Deletes plants of one owner, without repeated ids, in one statement; returns whether each existed. */
-export async function removePlants(pool: Pool, owner: Owner, ids: readonly PlantId[]): Promise<boolean[]> {
-  const sql = "DELETE FROM plants WHERE owner = $1 AND id = ANY($2::bigint[]) RETURNING id";
-  const rows = await pool.query<{ id: PlantId }>(sql, [owner, ids]);
+/** Deletes plants in one statement; returns whether each existed. */
+export async function removePlants(pool: Pool, plants: readonly PlantKey[]): Promise<boolean[]> {
+  const ids = plants.map(({ id }) => id);
+  const rows = await pool.query<{ id: PlantId }>(REMOVE_BY_IDS, [plants[0]?.owner, ids]);
   const removedIds = new Set(rows.map(({ id }) => id));
   return ids.map((id) => removedIds.has(id));
 }
 
-async function selectByIds(
-  pool: Pool,
-  owner: Owner,
-  plants: readonly { readonly id: PlantId }[],
-): Promise<Map<PlantId, PlantRow>> {
-  const sql = "SELECT id, name, tag, idempotency_key FROM plants WHERE owner = $1 AND id = ANY($2::bigint[])";
-  const rows = await pool.query<PlantRow>(sql, [owner, plants.map(({ id }) => id)]);
-  return new Map(rows.map((row) => [row.id, row]));
+async function selectByIds(pool: Pool, plants: readonly PlantKey[]): Promise<Map<PlantId, StoredPlant>> {
+  if (plants.length === 0) return new Map();
+  const rows = await pool.query<StoredPlantRow>(SELECT_BY_IDS, [plants[0]?.owner, plants.map(({ id }) => id)]);
+  return new Map(rows.map((row) => [row.id, toStoredPlant(row)]));
 }
 
-function compare({ name, tag, idempotencyKey }: Insert, row: PlantRow | undefined): InsertOutcome | undefined {
-  if (row === undefined) return undefined;
-  const isSame = row.idempotency_key === idempotencyKey && row.name === name && row.tag === (tag ?? null);
-  return isSame ? "repeated" : "taken";
+function compare(plant: StoredPlant, existing: StoredPlant | undefined): InsertOutcome | typeof RETRY {
+  if (existing === undefined) return RETRY;
+  const isRepeated = existing.idempotencyKey === plant.idempotencyKey && isSamePlant(existing, plant);
+  return isRepeated ? "repeated" : "taken";
 }
+
+/**
+ * Splits the queue of one owner: a batch has no repeated ids, and its length is a power of two, so that each connection
+ * prepares nine statements of a kind instead of one for every length.
+ */
+export const splitByIds: Split<PlantKey> = (queue, maxBatch) => {
+  const ids = new Set<PlantId>();
+  const { batch = [], rest = [] } = Object.groupBy(queue, ({ item: { id } }) => {
+    const isNext = ids.size < maxBatch && !ids.has(id);
+    ids.add(id);
+    return isNext ? "batch" : "rest";
+  });
+  const left = batch.splice(2 ** Math.floor(Math.log2(batch.length)));
+  return { batch, rest: [...left, ...rest] };
+};
 
 /**
  * Returns a function that builds, and caches, the statement for a number of plants. It uses VALUES instead of unnest, because
@@ -103,9 +102,10 @@ function compare({ name, tag, idempotencyKey }: Insert, row: PlantRow | undefine
  */
 function insertSql(onConflict: string): (length: number) => string {
   const texts = new Map<number, string>();
-  const write = (length: number) => {
-    const rows = Array.from({ length }, (_, n) => `($1, $${4 * n + 2}, $${4 * n + 3}, $${4 * n + 4}, $${4 * n + 5})`);
-    return `INSERT INTO plants (owner, id, name, tag, idempotency_key) VALUES ${rows.join(", ")} ${onConflict} RETURNING id`;
-  };
+  const [, ...columns] = PLANT_COLUMNS;
+  const rowOf = (n: number) => `($1, ${columns.map((_, column) => `$${columns.length * n + column + 2}`).join(", ")})`;
+  const write = (length: number) =>
+    `INSERT INTO plants (${PLANT_COLUMNS.join(", ")}) VALUES ${Array.from({ length }, (_, n) => rowOf(n)).join(", ")}
+     ${onConflict} RETURNING id`;
   return (length) => texts.getOrInsertComputed(length, write);
 }

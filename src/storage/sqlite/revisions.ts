@@ -33,9 +33,7 @@ export class Revisions {
 
   /** Call before a batch is sent. */
   begin(batch: readonly Write[]): void {
-    for (const [name, owner] of batch) {
-      if (name === "insertPlant" || name === "removePlant") this.#inFlight.add(owner);
-    }
+    for (const write of batch) if ("owner" in write) this.#inFlight.add(write.owner);
   }
 
   /** Call when the batch can no longer commit, before its writes are settled. */

@@ -4,7 +4,17 @@ import { dirname } from "node:path";
 import type { Owner, Plant, PlantId } from "../../domain/plant.ts";
 import { ID_MAX, ID_MIN } from "../../domain/plant.ts";
 import type { Token } from "../../domain/token.ts";
-import { type PlantRow, type StoredPlantRow, type TokenRow, toPlant, toStoredPlant, toToken } from "../rows.ts";
+import {
+  LIST_COLUMNS,
+  type PlantRow,
+  plantValues,
+  type StoredPlantRow,
+  type TokenRow,
+  tokenValues,
+  toPlant,
+  toStoredPlant,
+  toToken,
+} from "../rows.ts";
 import type { Commit, InsertOutcome, PlantKey, PlantRange, Storage, StorageState, StoredPlant } from "../storage.ts";
 import { connect, makeDurable, pragma } from "./connection.ts";
 import { refuseMissingDatabase, walBytes } from "./database-files.ts";
@@ -89,11 +99,11 @@ class SqliteStorage implements Storage {
     this.#revisions = revisions;
     this.#lock = lock;
     this.#selectPlants = db.prepare<PlantRow, [string, bigint, number]>(
-      "SELECT id, name, tag FROM plants WHERE owner = ? AND id >= ? ORDER BY id LIMIT ?",
+      `SELECT ${LIST_COLUMNS} FROM plants WHERE owner = ? AND id >= ? ORDER BY id LIMIT ?`,
     );
     // The planner would scan all plants of the owner: 50 ms with a million of them, against 0.1 ms (measured 2026-11).
     this.#selectPlantsByTag = db.prepare<PlantRow, [string, string, bigint, number]>(
-      "SELECT id, name, tag FROM plants INDEXED BY plants_by_tag WHERE owner = ? AND tag = ? AND id >= ? ORDER BY id LIMIT ?",
+      `SELECT ${LIST_COLUMNS} FROM plants INDEXED BY plants_by_tag WHERE owner = ? AND tag = ? AND id >= ? ORDER BY id LIMIT ?`,
     );
     this.#selectStored = db.prepare<StoredPlantRow, [string, bigint, number]>(
       "SELECT * FROM plants WHERE owner = ? AND id > ? ORDER BY id LIMIT ?",
@@ -105,12 +115,17 @@ class SqliteStorage implements Storage {
     this.#selectTokens = db.prepare<TokenRow, []>("SELECT * FROM tokens ORDER BY created_at, digest");
   }
 
-  insertPlant(owner: Owner, { id, name, tag }: Plant, idempotencyKey: string | undefined): Promise<InsertOutcome> {
-    return this.#writer.run("insertPlant", owner, String(id), name, tag ?? null, idempotencyKey ?? null);
+  insertPlant(owner: Owner, plant: Plant, idempotencyKey: string | undefined): Promise<InsertOutcome> {
+    const values = plantValues({ owner, ...plant, idempotencyKey });
+    return this.#writer.run({
+      kind: "insertPlant",
+      owner,
+      values: values.map((value) => (typeof value === "bigint" ? String(value) : value)),
+    });
   }
 
   removePlant(owner: Owner, id: PlantId): Promise<boolean> {
-    return this.#writer.run("removePlant", owner, String(id));
+    return this.#writer.run({ kind: "removePlant", owner, id: String(id) });
   }
 
   // No other process writes plants: the server holds the lock.
@@ -150,11 +165,11 @@ class SqliteStorage implements Storage {
   }
 
   insertToken(token: Token): Promise<void> {
-    return this.#writer.run("insertToken", token);
+    return this.#writer.run({ kind: "insertToken", values: tokenValues(token) });
   }
 
   insertFirstToken(token: Token): Promise<boolean> {
-    return this.#writer.run("insertFirstToken", token);
+    return this.#writer.run({ kind: "insertFirstToken", values: tokenValues(token) });
   }
 
   async selectToken(digest: string): Promise<Token | undefined> {
@@ -167,11 +182,11 @@ class SqliteStorage implements Storage {
   }
 
   revokeToken(digest: string, revokedAt: number): Promise<boolean> {
-    return this.#writer.run("revokeToken", digest, revokedAt);
+    return this.#writer.run({ kind: "revokeToken", digest, revokedAt });
   }
 
   noteTokenUses(uses: ReadonlyMap<string, number>): Promise<void> {
-    return this.#writer.run("noteTokenUses", [...uses]);
+    return this.#writer.run({ kind: "noteTokenUses", uses: [...uses] });
   }
 
   async ping(): Promise<void> {

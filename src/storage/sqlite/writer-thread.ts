@@ -5,12 +5,13 @@
 import { connect, makeDurable } from "./connection.ts";
 import { codeOf, isFsyncFailure } from "./failures.ts";
 import { FileLoss, type OpenFile, OpenFiles } from "./open-files.ts";
-import { prepareWrites, type Write, type Writes } from "./writes.ts";
+import { prepareWrites, type Write, type WriteResult } from "./writes.ts";
 
 /** To the thread: open the file, commit a batch, or checkpoint and close. */
 export type Request = { open: string; files: readonly OpenFile[] } | { batch: readonly Write[] } | { close: true };
 /** From the thread, one for each request in order: the result of each write, or the failure of all. */
-export type Reply = { results: readonly unknown[] } | { failure: { code: string | undefined; message: string } };
+export type Reply = { results: readonly WriteResult[] } | { failure: Failure };
+type Failure = { code: string | undefined; message: string };
 /** From the thread, at any time, with cause and remedy: writes may be lost, and the thread no longer uses the database. */
 export type Loss = { loss: string };
 
@@ -25,7 +26,7 @@ const CHECKPOINT_PAGES = 8_000;
 const CHECK_EVERY_MS = 1_000;
 
 let db: ReturnType<typeof connect>;
-let writes: Writes;
+let perform: ReturnType<typeof prepareWrites>;
 let files: OpenFiles;
 let isLost = false;
 
@@ -34,26 +35,25 @@ const post = (message: Reply | Loss) => self.postMessage(JSON.stringify(message)
 
 self.onmessage = ({ data }: MessageEvent<string>) => {
   const request = JSON.parse(data) as Request;
-  perform(() => run(request), true);
+  attempt(
+    () => post({ results: run(request) }),
+    (failure) => post({ failure }),
+  );
   // No write waits for the checkpoint. If a full disk prevents it, the next batch tries again.
-  if ("batch" in request) perform(checkpointWhenDue, false);
+  if ("batch" in request) attempt(checkpointWhenDue);
 };
 
-/** Does some work and posts its outcome: a reply if it was requested, a loss in any case, and nothing after a loss. */
-function perform(work: () => readonly unknown[], isRequested: boolean): void {
+/** Does some work, unless writes may be lost. Posts a loss; passes any other failure on. */
+function attempt(work: () => void, onFailure: (failure: Failure) => void = () => {}): void {
   if (isLost) return;
-  const outcome = attempt(work);
-  isLost = "loss" in outcome;
-  if (isLost || isRequested) post(outcome);
-}
-
-function attempt(work: () => readonly unknown[]): Reply | Loss {
   try {
-    return { results: work() };
+    work();
   } catch (error) {
     if (db?.inTransaction) db.run("ROLLBACK");
     const loss = lossOf(error);
-    return loss === undefined ? { failure: { code: codeOf(error), message: String(error) } } : { loss };
+    isLost = loss !== undefined;
+    if (loss === undefined) onFailure({ code: codeOf(error), message: String(error) });
+    else post({ loss });
   }
 }
 
@@ -65,7 +65,7 @@ function lossOf(error: unknown): string | undefined {
   return `the disk failed to keep a write (${code}): check the disk, then start again; acknowledged writes are not lost`;
 }
 
-function run(request: Request): readonly unknown[] {
+function run(request: Request): readonly WriteResult[] {
   if ("batch" in request) return commit(request.batch);
   if ("open" in request) open(request.open, request.files);
   else close();
@@ -79,18 +79,12 @@ function open(path: string, opened: readonly OpenFile[]): void {
   db.run("PRAGMA wal_autocheckpoint = 0");
   db.run(`PRAGMA journal_size_limit = ${64 * 1024 * 1024}`);
   files = new OpenFiles(db, opened);
-  setInterval(() => perform(checkFiles, false), CHECK_EVERY_MS);
-  writes = prepareWrites(db);
+  setInterval(() => attempt(() => files.check()), CHECK_EVERY_MS);
+  perform = prepareWrites(db);
 }
 
-function checkFiles(): readonly unknown[] {
-  files.check();
-  return [];
-}
-
-function checkpointWhenDue(): readonly unknown[] {
+function checkpointWhenDue(): void {
   if (files.walFrames >= CHECKPOINT_PAGES) checkpoint();
-  return [];
 }
 
 /** Checkpoints without waiting for readers: frames that a reader needs stay in the WAL until the next time. */
@@ -99,11 +93,11 @@ function checkpoint(): void {
   db.run("PRAGMA wal_checkpoint(PASSIVE)");
 }
 
-function commit(batch: readonly Write[]): unknown[] {
+function commit(batch: readonly Write[]): readonly WriteResult[] {
   // The commit would extend a truncated WAL to its former size, with a hole in it.
   files.checkWal();
   db.run("BEGIN IMMEDIATE");
-  const results = batch.map(([name, ...args]) => (writes[name] as (...args: unknown[]) => unknown).apply(writes, args));
+  const results = batch.map(perform);
   db.run("COMMIT");
   files.check();
   return results;

@@ -1,26 +1,19 @@
 import { AppError } from "../../domain/error.ts";
+import { BatchQueue } from "../batch-queue.ts";
 import type { Commit } from "../storage.ts";
 import { DEADLINE_TICKS, startDeadline } from "./deadline.ts";
 import { toAppError } from "./failures.ts";
 import type { OpenFile } from "./open-files.ts";
 import type { Revisions } from "./revisions.ts";
 import type { Loss, Reply, Request } from "./writer-thread.ts";
-import type { Write, Writes } from "./writes.ts";
+import type { Write, WriteResult } from "./writes.ts";
 
-/** Maximum number of queued writes; further ones are refused at once. */
-const MAX_QUEUED = 4_096;
 /** Maximum number of writes in one transaction, which bounds how long the next batch waits. */
 const MAX_BATCH = 1_024;
-/** Maximum number of event-loop ticks that a batch collects writes for, while each tick adds some. */
-const MAX_COLLECTING_TICKS = 8;
+/** Maximum number of event-loop ticks that a batch collects writes for. Most follow the last acknowledgements. */
+const COLLECT_TICKS = 8;
 /** Time for the last responses to be sent before the process ends. */
 const LAST_RESPONSES_MS = 100;
-
-interface QueuedWrite {
-  readonly write: Write;
-  resolve(result: unknown): void;
-  reject(reason: AppError): void;
-}
 
 interface WriterOptions {
   /** Notified when a batch is sent and when its outcome is known. */
@@ -30,14 +23,13 @@ interface WriterOptions {
 }
 
 /**
- * Group commit: the writes that arrive while the writer thread commits a batch are queued and form the next batch. Each is
- * acknowledged after the commit of its batch; a batch that fails, fails each of its writes.
+ * Group commit: the writer thread commits one batch of queued writes at a time. A write is acknowledged after the commit of
+ * its batch.
  */
 export class Writer {
   readonly #thread: Worker;
-  readonly #options: WriterOptions;
-  #queue: QueuedWrite[] = [];
-  #flushing: Promise<void> | undefined;
+  readonly #revisions: Revisions;
+  readonly #queue: BatchQueue<Write, WriteResult>;
   #onReply: (reply: Reply) => void = () => {};
   #isClosed = false;
 
@@ -54,9 +46,16 @@ export class Writer {
     }
   }
 
-  private constructor(thread: Worker, options: WriterOptions) {
+  private constructor(thread: Worker, { revisions, onCommit }: WriterOptions) {
     this.#thread = thread;
-    this.#options = options;
+    this.#revisions = revisions;
+    this.#queue = new BatchQueue({
+      description: "writes are queued for the disk",
+      maxBatch: MAX_BATCH,
+      collectTicks: COLLECT_TICKS,
+      send: (batch) => this.#commit(batch),
+      onCommit,
+    });
     thread.onmessage = ({ data }: MessageEvent<string>) => {
       const message = JSON.parse(data) as Reply | Loss;
       if ("loss" in message) this.#fail(message.loss);
@@ -75,21 +74,13 @@ export class Writer {
    * Queues a write and resolves with its result once it is durable.
    * @throws AppError `unavailable` when the queue is full or the batch fails
    */
-  run<N extends keyof Writes>(name: N, ...args: Parameters<Writes[N]>): Promise<ReturnType<Writes[N]>> {
-    if (this.#queue.length >= MAX_QUEUED) {
-      const message = `${MAX_QUEUED} writes are queued for the disk: try again`;
-      return Promise.reject(new AppError("unavailable", message));
-    }
-    const { promise, resolve, reject } = Promise.withResolvers<ReturnType<Writes[N]>>();
-    const write = [name, ...args] as unknown as Write;
-    this.#queue.push({ write, resolve: resolve as (result: unknown) => void, reject });
-    this.#flushing ??= this.#flush();
-    return promise;
+  run<W extends Write>(write: W): Promise<WriteResult<W["kind"]>> {
+    return this.#queue.add(write) as Promise<WriteResult<W["kind"]>>;
   }
 
   /** Commits the queued writes, checkpoints the WAL and ends the thread. */
   async close(): Promise<void> {
-    await this.#flushing;
+    await this.#queue.close();
     await this.#request({ close: true }).catch((error: unknown) => {
       // After a loss `#fail` ends the process: an ordinary exit would close the database, which is a checkpoint.
       if (this.#isClosed) return new Promise<never>(() => {});
@@ -109,52 +100,18 @@ export class Writer {
     }, LAST_RESPONSES_MS);
   }
 
-  async #flush(): Promise<void> {
-    while (this.#queue.length > 0) {
-      await this.#collect();
-      const batch = this.#queue.slice(0, MAX_BATCH);
-      this.#queue = this.#queue.slice(MAX_BATCH);
-      await this.#commit(batch);
-    }
-    this.#flushing = undefined;
-  }
-
-  /** Sends one batch and settles its writes. */
-  async #commit(batch: readonly QueuedWrite[]): Promise<void> {
-    const { revisions, onCommit } = this.#options;
-    const writes = batch.map(({ write }) => write);
-    const startedMs = performance.now();
-    revisions.begin(writes);
+  async #commit(batch: readonly Write[]): Promise<readonly WriteResult[]> {
+    this.#revisions.begin(batch);
     try {
-      const results = await this.#request({ batch: writes });
-      revisions.end();
-      for (const [index, { resolve }] of batch.entries()) resolve(results[index]);
-    } catch (error) {
+      return await this.#request({ batch });
+    } finally {
       // A thread that was given up may still commit.
-      if (!this.#isClosed) revisions.end();
-      for (const { reject } of batch) reject(error as AppError);
-      return;
-    }
-    const commit = { writes: batch.length, durationMs: performance.now() - startedMs };
-    // On a stack of its own: an observer that throws fails no durable write.
-    setImmediate(() => onCommit(commit));
-  }
-
-  /**
-   * Waits while each event-loop tick queues more writes, most of which follow the last acknowledgements: larger batches mean
-   * fewer commits. A single write waits for one tick.
-   */
-  async #collect(): Promise<void> {
-    let before = 0;
-    for (let tick = 0; tick < MAX_COLLECTING_TICKS; tick++) {
-      if (this.#queue.length === before || this.#queue.length >= MAX_BATCH) return;
-      before = this.#queue.length;
-      await new Promise((resolve) => setImmediate(resolve));
+      if (!this.#isClosed) this.#revisions.end();
     }
   }
 
   /** Sends one request to the thread and resolves with its results. There is at most one at a time. */
-  async #request(request: Request): Promise<readonly unknown[]> {
+  async #request(request: Request): Promise<readonly WriteResult[]> {
     if (this.#isClosed) throw new AppError("unavailable", "the server is stopping: try again");
     const { promise, resolve } = Promise.withResolvers<Reply>();
     const cancelDeadline = startDeadline(() => this.#fail(`the disk has not responded for ${DEADLINE_TICKS} seconds`));

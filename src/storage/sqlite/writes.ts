@@ -1,55 +1,64 @@
 import type { Database } from "bun:sqlite";
 import type { Owner } from "../../domain/plant.ts";
-import type { Token } from "../../domain/token.ts";
-import { tokenValues } from "../rows.ts";
+import { PLANT_COLUMNS, TOKEN_COLUMNS } from "../rows.ts";
 import type { InsertOutcome } from "../storage.ts";
 
-/**
- * Prepares all writes, by name. They run on the writer thread, in the transaction of their batch; {@link Storage} defines
- * them. Arguments and results cross threads as JSON, ids as decimal digits.
- */
-export function prepareWrites(db: Database) {
-  const insertPlant = db.prepare(
-    "INSERT INTO plants (owner, id, name, tag, idempotency_key) VALUES (?, ?, ?, ?, ?) ON CONFLICT DO NOTHING",
-  );
-  const selectRepeated = db.prepare(
-    "SELECT 1 FROM plants WHERE owner = ? AND id = ? AND name = ? AND tag IS ? AND idempotency_key = ?",
-  );
+/** Values of a row as they cross threads: ids are decimal digits, which an INTEGER column converts exactly. */
+type Row = readonly (string | number | null)[];
+
+/** The parameters and the result of each kind of write. {@link Storage} defines the writes. */
+interface Writes {
+  insertPlant(write: { owner: Owner; values: Row }): InsertOutcome;
+  removePlant(write: { owner: Owner; id: string }): boolean;
+  insertToken(write: { values: Row }): void;
+  insertFirstToken(write: { values: Row }): boolean;
+  revokeToken(write: { digest: string; revokedAt: number }): boolean;
+  noteTokenUses(write: { uses: readonly (readonly [digest: string, usedAt: number])[] }): void;
+}
+
+type WriteKind = keyof Writes;
+/** A write as it is sent to the writer thread. */
+export type Write<Kind extends WriteKind = WriteKind> = {
+  [K in Kind]: { readonly kind: K } & Readonly<Parameters<Writes[K]>[0]>;
+}[Kind];
+/** The result of a write. */
+export type WriteResult<Kind extends WriteKind = WriteKind> = ReturnType<Writes[Kind]>;
+
+/** Prepares all writes. The result runs one in the current transaction. */
+export function prepareWrites(db: Database): (write: Write) => WriteResult {
+  const insertPlant = db.prepare(insertInto("plants", PLANT_COLUMNS, "ON CONFLICT DO NOTHING"));
+  const isEqual = PLANT_COLUMNS.map((column) => `${column} IS ?`).join(" AND ");
+  const selectRepeated = db.prepare(`SELECT 1 FROM plants WHERE ${isEqual} AND idempotency_key NOT NULL`);
   const removePlant = db.prepare("DELETE FROM plants WHERE owner = ? AND id = ?");
-  const insertToken = db.prepare(
-    "INSERT INTO tokens (digest, owner, scopes, label, created_at, expires_at, last_used_at, revoked_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-  );
+  const insertToken = db.prepare(insertInto("tokens", TOKEN_COLUMNS));
   const selectAnyToken = db.prepare("SELECT 1 FROM tokens LIMIT 1");
   const revokeToken = db.prepare("UPDATE tokens SET revoked_at = ? WHERE digest = ? AND revoked_at IS NULL");
   const noteTokenUse = db.prepare("UPDATE tokens SET last_used_at = ? WHERE digest = ?");
 
-  return {
-    insertPlant(owner: Owner, id: string, name: string, tag: string | null, key: string | null): InsertOutcome {
-      if (insertPlant.run(owner, BigInt(id), name, tag, key).changes > 0) return "inserted";
-      return selectRepeated.get(owner, BigInt(id), name, tag, key) === null ? "taken" : "repeated";
+  const handlers: { readonly [Kind in WriteKind]: (write: Write<Kind>) => WriteResult<Kind> } = {
+    insertPlant({ values }) {
+      if (insertPlant.run(...values).changes > 0) return "inserted";
+      return selectRepeated.get(...values) === null ? "taken" : "repeated";
     },
-
-    removePlant: (owner: Owner, id: string): boolean => removePlant.run(owner, BigInt(id)).changes > 0,
-
-    insertToken(token: Token): void {
-      insertToken.run(...tokenValues(token));
+    removePlant: ({ owner, id }) => removePlant.run(owner, id).changes > 0,
+    insertToken({ values }) {
+      insertToken.run(...values);
     },
-
-    insertFirstToken(token: Token): boolean {
+    insertFirstToken({ values }) {
       if (selectAnyToken.get() !== null) return false;
-      this.insertToken(token);
+      insertToken.run(...values);
       return true;
     },
-
-    revokeToken: (digest: string, revokedAt: number): boolean => revokeToken.run(revokedAt, digest).changes > 0,
-
-    noteTokenUses(uses: readonly (readonly [digest: string, usedAt: number])[]): void {
+    revokeToken: ({ digest, revokedAt }) => revokeToken.run(revokedAt, digest).changes > 0,
+    noteTokenUses({ uses }) {
       for (const [digest, usedAt] of uses) noteTokenUse.run(usedAt, digest);
     },
   };
+  const perform = <Kind extends WriteKind>(write: Write<Kind>): WriteResult<Kind> => handlers[write.kind](write);
+  return perform;
 }
 
-/** All writes, by name. */
-export type Writes = ReturnType<typeof prepareWrites>;
-/** One write as it is sent to the writer thread: its name and its arguments. */
-export type Write = { [N in keyof Writes]: readonly [N, ...Parameters<Writes[N]>] }[keyof Writes];
+function insertInto(table: string, columns: readonly string[], onConflict = ""): string {
+  const parameters = columns.map(() => "?").join(", ");
+  return `INSERT INTO ${table} (${columns.join(", ")}) VALUES (${parameters}) ${onConflict}`;
+}

@@ -160,6 +160,8 @@ describe("a connection to PostgreSQL that is lost", () => {
           "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'plantstore'",
         );
         for (const outcome of await Promise.all(writes)) expect(outcome).toMatchObject(UNAVAILABLE);
+        // A write that was queued behind a lost one waits on the server until its own timeout.
+        while ((await database.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'")).length > 0);
       });
       await healed();
       expect(await storage.selectPlants("lost", { limit: 9 })).toEqual([]);

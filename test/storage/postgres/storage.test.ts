@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it, spyOn } from "bun:test";
 import { AppError } from "../../../src/domain/error.ts";
+import { BatchQueue } from "../../../src/storage/batch-queue.ts";
 import { openStorage } from "../../../src/storage/open.ts";
-import { Writer } from "../../../src/storage/postgres/writer.ts";
+import { splitByIds } from "../../../src/storage/postgres/writes.ts";
 import type { Storage } from "../../../src/storage/storage.ts";
 import { newPostgresDatabase, type PostgresDatabase } from "../../support/postgres.ts";
 import { run } from "../../support/program.ts";
@@ -428,18 +429,21 @@ describe("a group of writes", () => {
 describe("the groups of many writes", () => {
   it("have lengths of which there are nine, and take every write once, those of one id in order", async () => {
     const groups: number[][] = [];
-    const writer = new Writer<{ id: bigint; turn: number }, number>({
+    const queue = new BatchQueue<{ owner: string; id: bigint; turn: number }, number>({
+      description: "writes are queued",
+      maxBatch: 256,
       maxBatches: 2,
       timeoutMs: TIMEOUT_MS,
-      onCommit: () => {},
-      commit: async (_, writes) => {
+      keyOf: ({ owner }) => owner,
+      split: splitByIds,
+      send: async (writes) => {
         groups.push(writes.map(({ turn }) => turn));
         return writes.map(({ turn }) => turn);
       },
     });
     const turns = Array.from({ length: 1_000 }, (_, turn) => turn);
     const idOf = (turn: number) => (turn * turn) % 199;
-    const run = (turn: number) => writer.run("ann", { id: BigInt(idOf(turn)), turn });
+    const run = (turn: number) => queue.add({ owner: "ann", id: BigInt(idOf(turn)), turn });
     expect(await Promise.all(turns.map(run))).toEqual(turns);
     expect(groups.map(({ length }) => length).filter((length) => !Number.isInteger(Math.log2(length)))).toEqual([]);
     for (let id = 0; id < 199; id++) {

@@ -144,7 +144,7 @@ describe("the revisions of owners", () => {
     writing.close();
   });
 
-  const batchOf = (...owners: string[]) => owners.map((owner) => ["removePlant", owner, "1"] as const);
+  const batchOf = (...owners: string[]) => owners.map((owner) => ({ kind: "removePlant", owner, id: "1" }) as const);
   const commit = () => writing.run("INSERT INTO commits VALUES (1)");
 
   it("change when the commit becomes visible, and not again when it is acknowledged", () => {
@@ -184,8 +184,8 @@ describe("the revisions of owners", () => {
   it("stay the same for owners that the batch does not write to, and for writes of tokens", () => {
     const before = [revisions.of("bob"), revisions.of("eve")];
     revisions.begin([
-      ["removePlant", "ann", "1"],
-      ["insertToken", { digest: "", owner: "eve", scopes: [], createdAt: 1 }],
+      { kind: "removePlant", owner: "ann", id: "1" },
+      { kind: "insertToken", values: ["", "eve", "", null, 1, null, null, null] },
     ]);
     commit();
     expect([revisions.of("bob"), revisions.of("eve")]).toEqual(before);
