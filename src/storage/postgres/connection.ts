@@ -73,9 +73,13 @@ function serverProblem({ is_standby, encoding, synchronous_commit, fsync }: Serv
 export const sqlState = (error: unknown): string | undefined =>
   error instanceof SQL.PostgresError ? error.errno : undefined;
 
-/** Whether the connection is unusable: it broke or timed out, or its server is stopping or read-only. */
+/**
+ * Whether the connection is unusable: it broke or timed out, or its server is stopping or read-only. Class 08 from the server
+ * is the loss of one of its own connections, such as to a Citus worker.
+ */
 export function endsConnection(error: unknown): boolean {
-  return /^(08|57P|25006)/.test(sqlState(error) ?? "08");
+  const state = sqlState(error);
+  return state === undefined || /^(57P|25006)/.test(state);
 }
 
 /**

@@ -335,6 +335,7 @@ describe("a group of writes", () => {
       CREATE FUNCTION judge() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         PERFORM nextval('inserts');
         IF NEW.name = 'Hemlock' THEN RAISE EXCEPTION 'no'; END IF;
+        IF NEW.name = 'Lost' THEN RAISE EXCEPTION 'worker' USING ERRCODE = '08006'; END IF;
         IF NEW.name = 'Nettle' THEN RAISE EXCEPTION 'again' USING ERRCODE = '40001'; END IF;
         IF NEW.name = 'Sage' AND nextval('attempts') < 4 THEN RAISE EXCEPTION 'again' USING ERRCODE = '40P01'; END IF;
         RETURN NEW;
@@ -363,6 +364,17 @@ describe("a group of writes", () => {
     expect(await storage.insertPlant("ann", { id: 5n, name: "Sage" }, undefined)).toBe("inserted");
     const failure = await storage.insertPlant("ann", { id: 6n, name: "Nettle" }, undefined).catch((error) => error);
     expect(failure).toMatchObject({ name: "AppError", code: "unavailable" });
+  });
+
+  it("that the server fails with a connection error of its own is unavailable, and keeps its connection", async () => {
+    await storage.insertPlant("fay", { id: 1n, name: "Fern" }, undefined);
+    const backends = () =>
+      database.query("SELECT pid FROM pg_stat_activity WHERE application_name = 'plantstore' ORDER BY pid");
+    const before = await backends();
+    const failure = await storage.insertPlant("fay", { id: 2n, name: "Lost" }, undefined).catch((error) => error);
+    expect(failure).toMatchObject({ name: "AppError", code: "unavailable" });
+    expect(await storage.insertPlant("fay", { id: 2n, name: "Fern" }, undefined)).toBe("inserted");
+    expect(await backends()).toEqual(before);
   });
 
   it("that meets a taken id is sent again, and for a minute the next ones expect it and are not", async () => {
