@@ -24,7 +24,7 @@ import { lockForServer, type ServerLock } from "./lock.ts";
 import { migrate } from "./migrations.ts";
 import { openFailure } from "./open-failure.ts";
 import { identifyDatabase } from "./open-files.ts";
-import { Revisions } from "./revisions.ts";
+import { Versions } from "./versions.ts";
 import { rewriteWal } from "./wal.ts";
 import { Writer } from "./writer.ts";
 
@@ -69,9 +69,9 @@ async function open(path: string, { forServer, mustExist, onCommit }: SqliteOpti
     pragma(db, "SELECT count(*) FROM sqlite_schema");
     syncFolders(file, firstMade);
     const files = [...identifyDatabase(file), ...(lock === undefined ? [] : [lock.file])];
-    const revisions = new Revisions(db);
-    const writer = await Writer.open(file, files, { revisions, onCommit });
-    return new SqliteStorage(db, writer, revisions, lock);
+    const versions = new Versions(db);
+    const writer = await Writer.open(file, files, { versions, onCommit });
+    return new SqliteStorage(db, writer, versions, lock);
   } catch (error) {
     db?.close(true);
     lock?.release();
@@ -84,7 +84,7 @@ class SqliteStorage implements Storage {
   readonly #db: Database;
   readonly #writer: Writer;
   readonly #lock: ServerLock | undefined;
-  readonly #revisions: Revisions;
+  readonly #versions: Versions;
   readonly #selectPlants;
   readonly #selectPlantsByTag;
   readonly #selectStored;
@@ -92,11 +92,11 @@ class SqliteStorage implements Storage {
   readonly #selectToken;
   readonly #selectTokens;
 
-  constructor(db: Database, writer: Writer, revisions: Revisions, lock: ServerLock | undefined) {
+  constructor(db: Database, writer: Writer, versions: Versions, lock: ServerLock | undefined) {
     db.run("PRAGMA query_only = ON");
     this.#db = db;
     this.#writer = writer;
-    this.#revisions = revisions;
+    this.#versions = versions;
     this.#lock = lock;
     this.#selectPlants = db.prepare<PlantRow, [string, bigint, number]>(
       `SELECT ${LIST_COLUMNS} FROM plants WHERE owner = ? AND id >= ? ORDER BY id LIMIT ?`,
@@ -130,7 +130,7 @@ class SqliteStorage implements Storage {
 
   // No other process writes plants: the server holds the lock.
   version(owner: Owner): number {
-    return this.#revisions.of(owner);
+    return this.#versions.of(owner);
   }
 
   async selectPlants(

@@ -4,7 +4,7 @@ import type { Commit } from "../storage.ts";
 import { DEADLINE_TICKS, startDeadline } from "./deadline.ts";
 import { toAppError } from "./failures.ts";
 import type { OpenFile } from "./open-files.ts";
-import type { Revisions } from "./revisions.ts";
+import type { Versions } from "./versions.ts";
 import type { Loss, Reply, Request } from "./writer-thread.ts";
 import type { Write, WriteResult } from "./writes.ts";
 
@@ -17,7 +17,7 @@ const LAST_RESPONSES_MS = 100;
 
 interface WriterOptions {
   /** Notified when a batch is sent and when its outcome is known. */
-  readonly revisions: Revisions;
+  readonly versions: Versions;
   /** Called for each durable batch, after its writes are acknowledged. */
   onCommit(commit: Commit): void;
 }
@@ -28,7 +28,7 @@ interface WriterOptions {
  */
 export class Writer {
   readonly #thread: Worker;
-  readonly #revisions: Revisions;
+  readonly #versions: Versions;
   readonly #queue: BatchQueue<Write, WriteResult>;
   #onReply: (reply: Reply) => void = () => {};
   #isClosed = false;
@@ -46,9 +46,9 @@ export class Writer {
     }
   }
 
-  private constructor(thread: Worker, { revisions, onCommit }: WriterOptions) {
+  private constructor(thread: Worker, { versions, onCommit }: WriterOptions) {
     this.#thread = thread;
-    this.#revisions = revisions;
+    this.#versions = versions;
     this.#queue = new BatchQueue({
       description: "writes are queued for the disk",
       maxBatch: MAX_BATCH,
@@ -101,12 +101,12 @@ export class Writer {
   }
 
   async #commit(batch: readonly Write[]): Promise<readonly WriteResult[]> {
-    this.#revisions.begin(batch);
+    this.#versions.begin(batch);
     try {
       return await this.#request({ batch });
     } finally {
       // A thread that was given up may still commit.
-      if (!this.#isClosed) this.#revisions.end();
+      if (!this.#isClosed) this.#versions.end();
     }
   }
 

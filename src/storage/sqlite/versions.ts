@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import type { Owner } from "../../domain/plant.ts";
 import type { Write } from "./writes.ts";
 
-/** Maximum number of owners with a revision of their own. */
+/** Maximum number of owners with a version of their own. */
 const MAX_OWNERS = 10_000;
 
 /**
@@ -10,10 +10,10 @@ const MAX_OWNERS = 10_000;
  * connection before this thread receives its acknowledgement. So while a batch is in flight, every lookup of its owners
  * checks whether the connection sees a new commit.
  */
-export class Revisions {
+export class Versions {
   readonly #byOwner = new Map<Owner, number>();
   #latest = 0;
-  /** The revision of every owner that is not in the map. */
+  /** The version of every owner that is not in the map. */
   #floor = 0;
   /** The owners of the batch in flight; the writer sends one batch at a time. */
   readonly #inFlight = new Set<Owner>();
@@ -25,7 +25,7 @@ export class Revisions {
     this.#selectDataVersion = db.prepare<{ data_version: bigint }, []>("PRAGMA data_version");
   }
 
-  /** The owner's revision: another one as soon as the connection sees another state of the owner's plants. */
+  /** The owner's version: another one as soon as the connection sees another state of the owner's plants. */
   of(owner: Owner): number {
     if (this.#inFlight.has(owner) && this.#seesNewCommit()) this.#renew();
     return this.#byOwner.get(owner) ?? this.#floor;

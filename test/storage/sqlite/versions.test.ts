@@ -10,7 +10,7 @@ import { ListScheduler } from "../../../src/http/list-scheduler.ts";
 import { listPlants } from "../../../src/http/plants.ts";
 import { SendBudget } from "../../../src/http/send-budget.ts";
 import { openStorage } from "../../../src/storage/open.ts";
-import { Revisions } from "../../../src/storage/sqlite/revisions.ts";
+import { Versions } from "../../../src/storage/sqlite/versions.ts";
 import type { Storage } from "../../../src/storage/storage.ts";
 import { temporaryFolder } from "../../support/service.ts";
 
@@ -128,16 +128,16 @@ describe("lists between a commit on the writer's thread and its acknowledgement"
   });
 });
 
-describe("the revisions of owners", () => {
+describe("the versions of owners", () => {
   let reading: Database;
   let writing: Database;
-  let revisions: Revisions;
+  let versions: Versions;
   beforeEach(() => {
     writing = new Database(path, { create: true });
     writing.run("PRAGMA journal_mode = WAL");
     writing.run("CREATE TABLE commits (n)");
     reading = new Database(path);
-    revisions = new Revisions(reading);
+    versions = new Versions(reading);
   });
   afterEach(() => {
     reading.close();
@@ -149,81 +149,81 @@ describe("the revisions of owners", () => {
 
   it("change when the commit becomes visible, and not again when it is acknowledged", () => {
     commit();
-    revisions.begin(batchOf("ann", "bob", "ann"));
-    revisions.end();
-    const seen = [revisions.of("ann")];
-    const look = () => seen.push(revisions.of("ann"));
-    revisions.begin(batchOf("ann", "bob", "ann"));
+    versions.begin(batchOf("ann", "bob", "ann"));
+    versions.end();
+    const seen = [versions.of("ann")];
+    const look = () => seen.push(versions.of("ann"));
+    versions.begin(batchOf("ann", "bob", "ann"));
     look();
     commit();
     look();
     look();
-    revisions.end();
+    versions.end();
     look();
-    expect(seen.map((revision) => seen.indexOf(revision))).toEqual([0, 0, 2, 2, 2]);
+    expect(seen.map((version) => seen.indexOf(version))).toEqual([0, 0, 2, 2, 2]);
   });
 
   it("change at the acknowledgement when no lookup came before it", () => {
-    const before = revisions.of("ann");
-    revisions.begin(batchOf("ann"));
+    const before = versions.of("ann");
+    versions.begin(batchOf("ann"));
     commit();
-    revisions.end();
-    expect(revisions.of("ann")).not.toBe(before);
+    versions.end();
+    expect(versions.of("ann")).not.toBe(before);
   });
 
   it("stay the same after a batch that was rolled back", () => {
-    revisions.begin(batchOf("ann"));
+    versions.begin(batchOf("ann"));
     commit();
-    revisions.end();
-    const before = revisions.of("ann");
-    revisions.begin(batchOf("ann"));
-    revisions.end();
-    expect(revisions.of("ann")).toBe(before);
+    versions.end();
+    const before = versions.of("ann");
+    versions.begin(batchOf("ann"));
+    versions.end();
+    expect(versions.of("ann")).toBe(before);
   });
 
   it("stay the same for owners that the batch does not write to, and for writes of tokens", () => {
-    const before = [revisions.of("bob"), revisions.of("eve")];
-    revisions.begin([
+    const before = [versions.of("bob"), versions.of("eve")];
+    versions.begin([
       { kind: "removePlant", owner: "ann", id: "1" },
       { kind: "insertToken", values: ["", "eve", "", null, 1, null, null, null] },
     ]);
     commit();
-    expect([revisions.of("bob"), revisions.of("eve")]).toEqual(before);
-    revisions.end();
-    expect([revisions.of("bob"), revisions.of("eve")]).toEqual(before);
+    expect([versions.of("bob"), versions.of("eve")]).toEqual(before);
+    versions.end();
+    expect([versions.of("bob"), versions.of("eve")]).toEqual(before);
   });
 
   it("never return to an earlier number when owners are evicted while a batch is in flight", () => {
     const owners = Array.from({ length: 25_000 }, (_, n) => `owner ${n}`);
     const watched = ["ann", ...owners.slice(0, 3), "never written to"];
-    const seen = watched.map((owner) => [revisions.of(owner)]);
+    const seen = watched.map((owner) => [versions.of(owner)]);
     const changed = new Set<string>();
     const look = () => {
       for (const [index, owner] of watched.entries()) {
         const [latest] = (seen[index] as number[]).slice(-1);
-        const revision = revisions.of(owner);
-        if (changed.has(owner)) expect(seen[index]).not.toContain(revision);
-        if (revision !== latest) seen[index]?.push(revision);
+        const version = versions.of(owner);
+        if (changed.has(owner)) expect(seen[index]).not.toContain(version);
+        if (version !== latest) seen[index]?.push(version);
       }
       changed.clear();
     };
     for (let start = 0; start < owners.length; start += 1_000) {
       const batch = ["ann", ...owners.slice(start, start + 1_000)];
-      revisions.begin(batchOf(...batch));
+      versions.begin(batchOf(...batch));
       look();
       commit();
       for (const owner of batch) changed.add(owner);
       look();
-      revisions.end();
+      versions.end();
       look();
     }
-    expect(seen.every((revisionsSeen) => revisionsSeen.length > 1)).toBe(true);
+    expect(seen.every((versionsSeen) => versionsSeen.length > 1)).toBe(true);
   });
 
   it("change at every lookup while the database cannot be read", () => {
-    revisions.begin(batchOf("ann"));
+    versions.begin(batchOf("ann"));
     reading.close(true);
-    const [one, other] = [revisions.of("ann"), revisions.of("ann")];
+    const [one, other] = [versions.of("ann"), versions.of("ann")];
     expect(one).not.toBe(other);
   });
 });
