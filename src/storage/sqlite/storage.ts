@@ -7,10 +7,8 @@ import type { Token } from "../../domain/token.ts";
 import {
   LIST_COLUMNS,
   type PlantRow,
-  plantValues,
   type StoredPlantRow,
   type TokenRow,
-  tokenValues,
   toPlant,
   toStoredPlant,
   toToken,
@@ -116,16 +114,12 @@ class SqliteStorage implements Storage {
   }
 
   insertPlant(owner: Owner, plant: Plant, idempotencyKey: string | undefined): Promise<InsertOutcome> {
-    const values = plantValues({ owner, ...plant, idempotencyKey });
-    return this.#writer.run({
-      kind: "insertPlant",
-      owner,
-      values: values.map((value) => (typeof value === "bigint" ? String(value) : value)),
-    });
+    const stored = { owner, ...plant, id: String(plant.id), idempotencyKey };
+    return this.#writer.run({ kind: "insertPlant", plant: stored });
   }
 
   removePlant(owner: Owner, id: PlantId): Promise<boolean> {
-    return this.#writer.run({ kind: "removePlant", owner, id: String(id) });
+    return this.#writer.run({ kind: "removePlant", plant: { owner, id: String(id) } });
   }
 
   // No other process writes plants: the server holds the lock.
@@ -165,11 +159,11 @@ class SqliteStorage implements Storage {
   }
 
   insertToken(token: Token): Promise<void> {
-    return this.#writer.run({ kind: "insertToken", values: tokenValues(token) });
+    return this.#writer.run({ kind: "insertToken", token });
   }
 
   insertFirstToken(token: Token): Promise<boolean> {
-    return this.#writer.run({ kind: "insertFirstToken", values: tokenValues(token) });
+    return this.#writer.run({ kind: "insertFirstToken", token });
   }
 
   async selectToken(digest: string): Promise<Token | undefined> {

@@ -33,7 +33,7 @@ export class Versions {
 
   /** Call before a batch is sent. */
   begin(batch: readonly Write[]): void {
-    for (const write of batch) if ("owner" in write) this.#inFlight.add(write.owner);
+    for (const write of batch) if ("plant" in write) this.#inFlight.add(write.plant.owner);
   }
 
   /** Call when the batch can no longer commit, before its writes are settled. */

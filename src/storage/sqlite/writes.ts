@@ -1,17 +1,17 @@
 import type { Database } from "bun:sqlite";
-import type { Owner } from "../../domain/plant.ts";
-import { PLANT_COLUMNS, TOKEN_COLUMNS } from "../rows.ts";
-import type { InsertOutcome } from "../storage.ts";
+import type { Token } from "../../domain/token.ts";
+import { PLANT_COLUMNS, plantValues, TOKEN_COLUMNS, tokenValues, type WithId } from "../rows.ts";
+import type { InsertOutcome, PlantKey, StoredPlant } from "../storage.ts";
 
-/** Values of a row as they cross threads: ids are decimal digits, which an INTEGER column converts exactly. */
-type Row = readonly (string | number | null)[];
-
-/** The parameters and the result of each kind of write. {@link Storage} defines the writes. */
+/**
+ * The parameters and the result of each kind of write. {@link Storage} defines the writes. They cross threads as JSON: ids are
+ * decimal digits, which SQLite converts exactly, because their column is an INTEGER.
+ */
 interface Writes {
-  insertPlant(write: { owner: Owner; values: Row }): InsertOutcome;
-  removePlant(write: { owner: Owner; id: string }): boolean;
-  insertToken(write: { values: Row }): void;
-  insertFirstToken(write: { values: Row }): boolean;
+  insertPlant(write: { plant: WithId<StoredPlant, string> }): InsertOutcome;
+  removePlant(write: { plant: WithId<PlantKey, string> }): boolean;
+  insertToken(write: { token: Token }): void;
+  insertFirstToken(write: { token: Token }): boolean;
   revokeToken(write: { digest: string; revokedAt: number }): boolean;
   noteTokenUses(write: { uses: readonly (readonly [digest: string, usedAt: number])[] }): void;
 }
@@ -36,17 +36,18 @@ export function prepareWrites(db: Database): (write: Write) => WriteResult {
   const noteTokenUse = db.prepare("UPDATE tokens SET last_used_at = ? WHERE digest = ?");
 
   const handlers: { readonly [Kind in WriteKind]: (write: Write<Kind>) => WriteResult<Kind> } = {
-    insertPlant({ values }) {
+    insertPlant({ plant }) {
+      const values = plantValues(plant);
       if (insertPlant.run(...values).changes > 0) return "inserted";
       return selectRepeated.get(...values) === null ? "taken" : "repeated";
     },
-    removePlant: ({ owner, id }) => removePlant.run(owner, id).changes > 0,
-    insertToken({ values }) {
-      insertToken.run(...values);
+    removePlant: ({ plant: { owner, id } }) => removePlant.run(owner, id).changes > 0,
+    insertToken({ token }) {
+      insertToken.run(...tokenValues(token));
     },
-    insertFirstToken({ values }) {
+    insertFirstToken({ token }) {
       if (selectAnyToken.get() !== null) return false;
-      insertToken.run(...values);
+      insertToken.run(...tokenValues(token));
       return true;
     },
     revokeToken: ({ digest, revokedAt }) => revokeToken.run(revokedAt, digest).changes > 0,

@@ -144,7 +144,8 @@ describe("the versions of owners", () => {
     writing.close();
   });
 
-  const batchOf = (...owners: string[]) => owners.map((owner) => ({ kind: "removePlant", owner, id: "1" }) as const);
+  const batchOf = (...owners: string[]) =>
+    owners.map((owner) => ({ kind: "removePlant", plant: { owner, id: "1" } }) as const);
   const commit = () => writing.run("INSERT INTO commits VALUES (1)");
 
   it("change when the commit becomes visible, and not again when it is acknowledged", () => {
@@ -184,8 +185,8 @@ describe("the versions of owners", () => {
   it("stay the same for owners that the batch does not write to, and for writes of tokens", () => {
     const before = [versions.of("bob"), versions.of("eve")];
     versions.begin([
-      { kind: "removePlant", owner: "ann", id: "1" },
-      { kind: "insertToken", values: ["", "eve", "", null, 1, null, null, null] },
+      { kind: "removePlant", plant: { owner: "ann", id: "1" } },
+      { kind: "insertToken", token: { digest: "", owner: "eve", scopes: [], createdAt: 1 } },
     ]);
     commit();
     expect([versions.of("bob"), versions.of("eve")]).toEqual(before);
