@@ -1,9 +1,10 @@
-import { type ChildProcess, spawn, spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { chownSync, cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { SQL } from "bun";
+import { onCleanUp } from "./cleanup.ts";
 import { temporaryFolder } from "./service.ts";
 
 /** How a PostgreSQL server differs from one that was just set up. */
@@ -13,7 +14,7 @@ export interface ClusterOptions {
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** The processes and the files of one PostgreSQL server. They end and go with this process. */
+/** The processes and the files of one PostgreSQL server. They are removed when the tests end or this process dies. */
 export interface Cluster {
   /** Of the server's own database, with the password. */
   readonly url: string;
@@ -26,7 +27,7 @@ export interface Cluster {
 }
 
 const PASSWORD = "correct-horse:battery@staple";
-/** Ends the server when standard input ends, as it does with this process, and unless told to keep it the folder. */
+/** Stops the server when standard input ends, as it does when this process dies. Removes the folder unless it reads a word. */
 const GUARD =
   'folder=$1; shift; "$@" & read -r word; kill -QUIT $! 2> /dev/null; wait; [ "$word" ] || rm -rf "$folder"';
 
@@ -45,12 +46,13 @@ interface Place {
   readonly user: User;
   program(name: string): string;
   write(name: string, content: string): void;
+  remove(): void;
 }
 
 type User = { readonly uid: number; readonly gid: number } | Record<never, never>;
 
 function newPlace(): Place {
-  const { path: folder } = temporaryFolder();
+  const { path: folder, remove } = temporaryFolder();
   const user = serverUser();
   const own = (path: string) => ("uid" in user ? chownSync(path, user.uid, user.gid) : undefined);
   own(folder);
@@ -65,22 +67,29 @@ function newPlace(): Place {
       writeFileSync(path, content, { mode: 0o600 });
       own(path);
     },
+    remove,
   };
 }
 
 async function run(place: Place, settings: Readonly<Record<string, string>>): Promise<Cluster> {
-  const { folder, data, user, program } = place;
+  const { data, program } = place;
   const port = await freePort();
   const url = `postgres://postgres:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/postgres`;
-  let guard: ChildProcess | undefined;
+  let guard: Guard | undefined;
   const start = async ({ asStandby } = { asStandby: false }) => {
-    guard?.stdin?.end("keep\n");
+    await guard?.stop();
     const options = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     const server = [program("postgres"), "-D", data, "-p", `${port}`, "-h", "127.0.0.1", "-k", "", "-N", "200"];
     if (asStandby) place.write("standby.signal", "");
     else rmSync(join(data, "standby.signal"), { force: true });
-    guard = await startGuarded(folder, [...server, ...options], user);
+    guard = await startGuarded(place, [...server, ...options]);
   };
+  const stop = async () => {
+    cancel();
+    await guard?.stop();
+    place.remove();
+  };
+  const cancel = onCleanUp(stop);
   await start({ asStandby: "primary_conninfo" in settings });
   return {
     url,
@@ -92,11 +101,7 @@ async function run(place: Place, settings: Readonly<Record<string, string>>): Pr
       const primary = `host=127.0.0.1 port=${port} user=postgres password='${PASSWORD}' application_name=${name}`;
       return run(copy, { ...settings, primary_conninfo: primary });
     },
-    async stop() {
-      const ended = new Promise((resolve) => (guard?.exitCode === null ? guard.once("exit", resolve) : resolve(0)));
-      guard?.stdin?.end();
-      await ended;
-    },
+    stop,
   };
 }
 
@@ -146,23 +151,35 @@ function initialise({ data, user, program }: Place): void {
   if (status !== 0) throw new Error(`initdb failed: ${stderr}`);
 }
 
-/** After a kill, what the last server leaves behind may be in the way of the next one for a moment. */
-async function startGuarded(folder: string, server: readonly string[], user: User): Promise<ChildProcess> {
+/** A server and the process that stops it. */
+interface Guard {
+  /** Stops the server at once and keeps its folder. */
+  stop(): Promise<void>;
+}
+
+/** Tries again when the processes of a killed server still hold its port or files. */
+async function startGuarded({ folder, user }: Place, server: readonly string[]): Promise<Guard> {
   let log = "";
   for (let attempt = 0; attempt < 100; attempt++) {
-    const guard = spawn("sh", ["-c", GUARD, "sh", folder, ...server], { ...user, cwd: folder });
+    // Detached, so that a Ctrl-C does not end the guard before the server.
+    const guard = spawn("sh", ["-c", GUARD, "sh", folder, ...server], { ...user, cwd: folder, detached: true });
+    const exited = new Promise<void>((resolve) => guard.once("exit", () => resolve()));
+    const stop = () => {
+      guard.stdin.end("keep\n");
+      return exited;
+    };
     log = "";
     const isReady = await new Promise<boolean>((resolve) => {
       guard.stderr.on("data", (chunk: Buffer) => {
         log += chunk;
         if (/ready to accept (read-only )?connections/.test(log)) resolve(true);
-        // Clients that come too early are told so, and no more than that.
+        // "the database system is starting up" is the reply to a client that connects early.
         if (/FATAL: {2}(?!the database system is).*\n/.test(log)) resolve(false);
       });
-      guard.once("exit", () => resolve(false));
+      exited.then(() => resolve(false));
     });
-    if (isReady) return guard;
-    guard.stdin.end("keep\n");
+    if (isReady) return { stop };
+    await stop();
   }
   throw new Error(`the server did not start: ${log}`);
 }

@@ -1,4 +1,5 @@
 import { SQL } from "bun";
+import { onCleanUp } from "./cleanup.ts";
 import { type Cluster, type ClusterOptions, startCluster } from "./cluster.ts";
 
 /** A database of one test's own, on a real server. */
@@ -32,7 +33,7 @@ export interface PostgresServer {
 let databases = 0;
 let shared: Promise<string> | undefined;
 
-/** A new database on the server of this test run, or on the one that PLANTSTORE_TEST_POSTGRES names by its URL. */
+/** A new database on the server of this test file or run, or on the one that PLANTSTORE_TEST_POSTGRES names by its URL. */
 export async function newPostgresDatabase(): Promise<PostgresDatabase> {
   shared ??= Promise.resolve(process.env["PLANTSTORE_TEST_POSTGRES"] ?? startCluster().then(({ url }) => url));
   return makeDatabase(await shared);
@@ -56,7 +57,12 @@ function serverOf(cluster: Cluster): PostgresServer {
       const rows = await ask<{ pid: number }>(url, "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()");
       const pids = [cluster.pid(), ...rows.map(({ pid }) => pid)];
       signal(pids, "SIGSTOP");
-      return () => signal(pids, "SIGCONT");
+      const thaw = () => signal(pids, "SIGCONT");
+      const cancel = onCleanUp(thaw);
+      return () => {
+        cancel();
+        thaw();
+      };
     },
     restart: cluster.start,
     async startStandby() {

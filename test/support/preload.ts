@@ -1,5 +1,6 @@
 import { afterAll } from "bun:test";
-import { endTracked } from "./program.ts";
+import { cleanUp } from "./cleanup.ts";
 
-// For the whole run (see bunfig.toml): `bun test` ends without the event "exit".
-afterAll(endTracked);
+// See bunfig.toml. Runs after each file with --parallel, which gives each file its own modules, and otherwise after the
+// last file. `bun test` emits no "exit" event.
+afterAll(cleanUp);

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import type { Subprocess } from "bun";
+import { onCleanUp } from "./cleanup.ts";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
 
@@ -35,17 +36,13 @@ export interface RunOptions {
   readonly cwd?: string;
 }
 
-const running = new Set<Subprocess>();
-
-/** Ends all that is still tracked. */
-export function endTracked(): void {
-  for (const child of running) child.kill("SIGKILL");
-}
-
-/** Keeps a child from outliving this run, whatever becomes of the test that started it. */
+/** Kills a child process when the tests end, unless it exits before. */
 export function track<Child extends Subprocess>(child: Child): Child {
-  running.add(child);
-  child.exited.finally(() => running.delete(child));
+  const cancel = onCleanUp(async () => {
+    child.kill("SIGKILL");
+    await child.exited;
+  });
+  child.exited.finally(cancel);
   return child;
 }
 

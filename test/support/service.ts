@@ -13,6 +13,7 @@ import { SendBudget } from "../../src/http/send-budget.ts";
 import { HttpServer, type ServerOptions } from "../../src/http/server.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
+import { onCleanUp } from "./cleanup.ts";
 
 /** The whole service in this process, on a real socket and a real database of its own. */
 export interface Service {
@@ -28,10 +29,18 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** A new folder for one test's files; `remove` takes it away again. */
+/** A new folder for one test's files. It is removed when the tests end, unless `remove` is called before. */
 export function temporaryFolder(): { readonly path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), "plantstore-test-"));
-  return { path, remove: () => rmSync(path, { recursive: true, force: true }) };
+  const removeFiles = () => rmSync(path, { recursive: true, force: true });
+  const cancel = onCleanUp(removeFiles);
+  return {
+    path,
+    remove() {
+      removeFiles();
+      cancel();
+    },
+  };
 }
 
 let owners = 0;
@@ -76,7 +85,7 @@ export interface ServiceOptions {
   readonly sendBufferBytes?: number;
 }
 
-/** Starts the service on an empty database. */
+/** Starts the service on an empty database. It stops when the tests end, unless `stop` is called before. */
 export async function startService({
   open = openSqlite,
   wrap = (storage) => storage,
@@ -98,6 +107,13 @@ export async function startService({
     ...options,
     onResponse: (event) => responses.push(event),
   });
+  const stop = async () => {
+    cancel();
+    await server.stop(1_000);
+    await storage.close();
+    await remove();
+  };
+  const cancel = onCleanUp(stop);
   return {
     url: server.url,
     port: Number(new URL(server.url).port),
@@ -106,10 +122,6 @@ export async function startService({
     responses,
     budget,
     token: ({ owner = newOwner(), scopes = SCOPES, expiresAt } = {}) => tokens.create({ owner, scopes, expiresAt }),
-    async stop() {
-      await server.stop(1_000);
-      await storage.close();
-      await remove();
-    },
+    stop,
   };
 }
