@@ -13,13 +13,14 @@ import { headers } from "./corpus/headers.ts";
 import { messages } from "./corpus/messages.ts";
 import { protocols } from "./corpus/protocols.ts";
 import { queries } from "./corpus/queries.ts";
-import { sequences } from "./corpus/sequences.ts";
+import { endings, pipelined } from "./corpus/sequences.ts";
 import { sizes } from "./corpus/sizes.ts";
 import { smuggling } from "./corpus/smuggling.ts";
 import { targets } from "./corpus/targets.ts";
 
 const CORPUS: Readonly<Record<string, readonly Exchange[]>> = {
-  sequences,
+  pipelined,
+  endings,
   targets,
   smuggling,
   "smuggling in pieces": inPieces(smuggling),
@@ -36,6 +37,8 @@ const CORPUS: Readonly<Record<string, readonly Exchange[]>> = {
 };
 const ALL = Object.values(CORPUS).flat();
 const TIMEOUT_MS = 60_000;
+/** Some exchanges last until this timeout. On a busy machine a client can take more than a second to send. */
+const IDLE_TIMEOUT = "5s";
 const MAX_GROWTH_BYTES = 96 * 1024 * 1024;
 
 const folder = temporaryFolder();
@@ -46,7 +49,7 @@ let before: number;
 
 beforeAll(async () => {
   tokens = await prepare();
-  program = await startProgram(["--database", database, "--idle-timeout", "1s"]);
+  program = await startProgram(["--database", database, "--idle-timeout", IDLE_TIMEOUT]);
   before = await residentBytes(program);
 }, TIMEOUT_MS);
 
@@ -113,7 +116,10 @@ async function plantsOf(token: string): Promise<string> {
 }
 
 describe.each(Object.entries(CORPUS))("%s", (_, exchanges) => {
-  it.concurrent.each(exchanges.map((exchange) => [exchange.what, exchange] as const))(
+  // In a late tick the server holds responses, and the runtime closes a connection with a held response when more bytes
+  // follow. Requests that arrive alone are never in a late tick.
+  const test = exchanges === pipelined ? it : it.concurrent;
+  test.each(exchanges.map((exchange) => [exchange.what, exchange] as const))(
     "%s",
     async (_what, exchange) => {
       const token = tokens.get(exchange) as string;

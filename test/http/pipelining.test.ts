@@ -1,0 +1,35 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, mock, spyOn } from "bun:test";
+import { type Service, startService } from "../support/service.ts";
+import { Wire } from "../support/wire.ts";
+
+let service: Service;
+beforeAll(async () => {
+  service = await startService();
+});
+afterAll(() => service.stop());
+
+// The clock stands still, so that no event-loop tick is late: responses of a late tick wait for the next one.
+beforeEach(() => {
+  spyOn(performance, "now").mockReturnValue(0);
+});
+afterEach(() => {
+  mock.restore();
+});
+
+describe("requests that arrive together on one connection", () => {
+  const LIVE = "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n";
+  const UNAUTHORIZED = "GET /plants HTTP/1.1\r\nHost: x\r\n\r\n";
+  const UNKNOWN = "GET /unknown HTTP/1.1\r\nHost: x\r\n\r\n";
+
+  it.each([
+    ["three", [LIVE, UNAUTHORIZED, UNKNOWN], [200, 40_100, 40_401]],
+    ["a hundred", Array<string>(100).fill(LIVE), Array<number>(100).fill(200)],
+  ])("get one response each, in order: %s", async (_, requests, outcomes) => {
+    const wire = await Wire.open(service.url);
+    wire.send(requests.join(""));
+    for (const outcome of outcomes) expect((await wire.answer())?.outcome).toBe(outcome);
+    wire.send(LIVE);
+    expect((await wire.answer())?.outcome).toBe(200);
+    wire.close();
+  });
+});
