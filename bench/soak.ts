@@ -69,9 +69,9 @@ async function runRound(token: string): Promise<void> {
   const roundEndMs = Math.min(performance.now() + ROUND_MS, endMs);
   const isOver = () => performance.now() >= roundEndMs;
   await Promise.all([ledger.write(slowed(client), isOver), sendLists(token, isOver), sendInvalidRequests(isOver)]);
-  problems.push(...(await ledger.faults(client)));
-  if ((await ledger.askAgain(client)) > 0) problems.push("a write got no response");
-  counts.writes += ledger.answered;
+  problems.push(...(await ledger.violations(client)));
+  if ((await ledger.retryUnacknowledged(client)) > 0) problems.push("a write got no response");
+  counts.writes += ledger.acknowledged;
   const ids = await Array.fromAsync(client.listPlants(), ({ id }) => id);
   counts.writes += ids.length;
   while (ids.length > 0) await Promise.all(ids.splice(0, 50).map((id) => client.deletePlant(id)));

@@ -45,29 +45,29 @@ describe("fetching keys", () => {
     const second = await newKey("second");
     clock.advance(1_000);
     provider.keys = [key, second];
-    const before = provider.asked;
+    const before = provider.requestCount;
     expect(await issuer.authenticate(await newToken(second))).toBeDefined();
-    expect(provider.asked).toBe(before + 1);
+    expect(provider.requestCount).toBe(before + 1);
     clock.advance(1_000);
     const nowMs = performance.now();
     spyOn(performance, "now").mockReturnValue(nowMs);
     const tokens = await Promise.all(Array.from({ length: 50 }, () => newToken(stranger)));
     for (const token of tokens) expect(await issuer.authenticate(token)).toBeUndefined();
-    expect(provider.asked).toBe(before + 2);
+    expect(provider.requestCount).toBe(before + 2);
   });
 
   it("has one request in flight, however long it takes", async () => {
     provider.keys = [key];
     const hung = hangProvider();
     const issuer = provider.trustedBy();
-    const before = provider.asked;
+    const before = provider.requestCount;
     const first = issuer.authenticate(await newToken(key));
-    await until(() => provider.asked > before);
+    await until(() => provider.requestCount > before);
     clock.advance(5_000);
     const second = issuer.authenticate(await newToken(key));
     hung.resolve(Response.json(provider.keySet));
     expect(await Promise.all([first, second])).not.toContain(undefined);
-    expect(provider.asked).toBe(before + 1);
+    expect(provider.requestCount).toBe(before + 1);
   });
 
   it("times out after three seconds, before the response or within its body", async () => {
@@ -76,9 +76,9 @@ describe("fetching keys", () => {
     for (const response of [undefined, new Response(started)]) {
       const hung = hangProvider();
       if (response !== undefined) hung.resolve(response);
-      const before = provider.asked;
+      const before = provider.requestCount;
       const pending = Promise.resolve(provider.trustedBy().authenticate(await newToken(key)));
-      await until(() => provider.asked > before);
+      await until(() => provider.requestCount > before);
       hung.timeout.abort();
       await expect(pending).rejects.toMatchObject({ code: "unavailable" });
       expect(AbortSignal.timeout).toHaveBeenLastCalledWith(3_000);
@@ -183,10 +183,10 @@ describe("cached keys", () => {
     const issuer = provider.trustedBy();
     await issuer.authenticate(await newToken(key));
     const hung = hangProvider();
-    const before = provider.asked;
+    const before = provider.requestCount;
     clock.advance(600_001);
     expect(await issuer.authenticate(await newToken(key))).toBeDefined();
-    await until(() => provider.asked > before);
+    await until(() => provider.requestCount > before);
     expect(await issuer.authenticate(await newToken(key))).toBeDefined();
     hung.resolve(Response.json(provider.keySet));
   });
@@ -213,13 +213,13 @@ describe("cached keys", () => {
     expect(await issuer.authenticate(first)).toBeDefined();
     provider.keys = [next];
     clock.advance(590_000);
-    const before = provider.asked;
+    const before = provider.requestCount;
     expect(await issuer.authenticate(await newToken(old))).toBeDefined();
-    expect(provider.asked).toBe(before);
+    expect(provider.requestCount).toBe(before);
     clock.advance(10_001);
     const isRejected = async () => (await issuer.authenticate(await newToken(old))) === undefined;
     await until(isRejected);
-    expect(provider.asked).toBe(before + 1);
+    expect(provider.requestCount).toBe(before + 1);
     setSystemTime(new Date(Date.now() + 60_000));
     expect(await issuer.authenticate(first)).toBeUndefined();
   });
@@ -239,7 +239,7 @@ describe("a provider that accepts requests and never responds", () => {
 
     clock.advance(1_000);
     const hung = hangProvider();
-    const before = provider.asked;
+    const before = provider.requestCount;
     const replies: WireReply[] = [];
     const connections: Connection[] = [];
     const sendUnknownKey = async () => {
@@ -259,7 +259,7 @@ describe("a provider that accepts requests and never responds", () => {
       expect(replies).toHaveLength(sent - 64);
     }
     // The provider has not responded yet.
-    expect(provider.asked).toBe(before + 1);
+    expect(provider.requestCount).toBe(before + 1);
     const rejected = replies.map(({ status, headers }) => [status, headers.get("retry-after")]);
     expect(rejected).toEqual(Array(4 * BATCH - 64).fill([503, "1"]));
 
@@ -276,10 +276,10 @@ describe("a provider that accepts requests and never responds", () => {
     for (const end of ["timeout", "response"]) {
       clock.advance(1_000);
       const hung = hangProvider();
-      const before = provider.asked;
+      const before = provider.requestCount;
       const replies = Array.from({ length: 65 }, async () => api.list(await newToken(key)));
       expect((await Promise.race(replies)).error).toBe(50300);
-      await until(() => provider.asked > before);
+      await until(() => provider.requestCount > before);
       if (end === "timeout") hung.timeout.abort();
       else hung.resolve(Response.json(provider.keySet));
       const statuses = (await Promise.all(replies)).map(({ status }) => status).sort();

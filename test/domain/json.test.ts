@@ -2,8 +2,8 @@ import { afterEach, describe, expect, it, mock, spyOn } from "bun:test";
 import fc from "fast-check";
 import { parseJson, parseJsonWithId, stringifyJson } from "../../src/domain/json.ts";
 import { type Plant, parsePlant } from "../../src/domain/plant.ts";
-import { int64 } from "../support/inputs.ts";
-import { idLiteralOf, integerOf, isInt64 } from "../support/judge.ts";
+import { int64 } from "../support/arbitraries.ts";
+import { idLiteralOf, integerOf, isInt64 } from "../support/oracle.ts";
 
 afterEach(() => mock.restore());
 

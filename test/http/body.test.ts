@@ -19,7 +19,7 @@ describe("a body in chunks of 1 byte", () => {
     wire.send(
       `POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${await service.token()}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n${CHUNKS}`,
     );
-    expect((await wire.answer())?.text).toBe('{"name":"x"}');
+    expect((await wire.readResponse())?.text).toBe('{"name":"x"}');
     expect(write.mock.calls.length).toBeWithin(1, BODY.length / 16);
     wire.close();
   });

@@ -97,12 +97,12 @@ async function carryOut(exchange: Exchange, token: string): Promise<Pick<Exchang
   await send(wire, exchange, token);
   const answers: number[] = [];
   while (exchange.leaves === "closed" || answers.length < exchange.answers.length) {
-    const answer = await wire.answer(exchange.send.startsWith("HEAD "));
+    const answer = await wire.readResponse(exchange.send.startsWith("HEAD "));
     if (answer === undefined) return { answers, leaves: "closed" };
     answers.push(answer.outcome);
   }
   wire.send(`DELETE /plants/none HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nX-Request-Id: next\r\n\r\n`);
-  const next = await wire.answer();
+  const next = await wire.readResponse();
   wire.close();
   const isOwn = next?.outcome === 40007 && next.headers.get("x-request-id") === "next";
   return { answers, leaves: isOwn ? "open" : `followed by ${next?.outcome}` };

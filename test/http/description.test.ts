@@ -10,7 +10,7 @@ import {
   operationsOf,
   sendDescribed,
   written,
-} from "../support/described.ts";
+} from "../support/openapi-requests.ts";
 import { newOwner, startService } from "../support/service.ts";
 
 /*

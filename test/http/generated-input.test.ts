@@ -1,11 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import fc from "fast-check";
 import { openApiAjv } from "../support/api.ts";
-import * as any from "../support/inputs.ts";
-import { isVisible, judgeBody, judgeHeaders, judgeId, judgeQuery, trim, type Verdict } from "../support/judge.ts";
+import * as any from "../support/arbitraries.ts";
+import {
+  type Expectation,
+  expectedHeaders,
+  expectedId,
+  expectedPlant,
+  expectedQuery,
+  isVisible,
+  trim,
+} from "../support/oracle.ts";
 import { createToken, type Program, residentBytes, startProgram } from "../support/program.ts";
 import { temporaryFolder } from "../support/service.ts";
-import { Wire, type WireAnswer } from "../support/wire.ts";
+import { Wire, type WireResponse } from "../support/wire.ts";
 
 const INPUTS = Number(process.env["PLANTSTORE_BAD_INPUTS"] || 3_000);
 const TIMEOUT_MS = 60_000 + INPUTS * 5;
@@ -50,10 +58,10 @@ class Lane {
   }
 
   /** The answer to a request; `undefined` when there is none. */
-  async ask(bytes: string | Uint8Array): Promise<WireAnswer | undefined> {
+  async ask(bytes: string | Uint8Array): Promise<WireResponse | undefined> {
     if (this.#wire.isClosed) this.#wire = await Wire.open(program.url);
     this.#wire.send(bytes);
-    return this.#wire.answer();
+    return this.#wire.readResponse();
   }
 
   create(body: Uint8Array, chunkSizes?: readonly number[]) {
@@ -73,9 +81,9 @@ class Lane {
   }
 
   /** What was taken, if it was. Fails when the service and a judge disagree. */
-  agreed<Value>(verdict: Verdict<Value>, answer: WireAnswer | undefined, success: number): Value | undefined {
+  agreed<Value>(verdict: Expectation<Value>, answer: WireResponse | undefined, success: number): Value | undefined {
     const isTaken = "value" in verdict;
-    expect(answer?.outcome).toBeOneOf(isTaken ? [success] : [...verdict.refusals]);
+    expect(answer?.outcome).toBeOneOf(isTaken ? [success] : [...verdict.errors]);
     this.count(isTaken);
     return isTaken ? verdict.value : undefined;
   }
@@ -104,7 +112,7 @@ describe("generated input", () => {
       const lane = await Lane.open("bodies");
       await check(lane, 0.45, any.body, async ({ bytes, chunkSizes }) => {
         const answer = await lane.create(bytes, chunkSizes);
-        const plant = lane.agreed(judgeBody(bytes, isDescribed), answer, 200);
+        const plant = lane.agreed(expectedPlant(bytes, isDescribed), answer, 200);
         if (plant === undefined) return;
         const { id, name, tag } = plant;
         expect(JSON.parse(answer?.text ?? "")).toEqual(tag === undefined ? { name } : { name, tag });
@@ -119,7 +127,7 @@ describe("generated input", () => {
     async () => {
       const lane = await Lane.open("ids");
       await check(lane, 0.15, any.pathId, async (path) => {
-        const id = lane.agreed(judgeId(path), await lane.delete(path), 40400);
+        const id = lane.agreed(expectedId(path), await lane.delete(path), 40400);
         if (id === undefined) return;
         expect((await lane.create(Buffer.from(`{"id":${id},"name":"x"}`)))?.outcome).toBe(200);
         expect((await lane.delete(path))?.outcome).toBe(204);
@@ -137,7 +145,7 @@ describe("generated input", () => {
       }
       await check(lane, 0.2, any.query, async (query) => {
         const answer = await lane.list(query);
-        const asked = lane.agreed(judgeQuery(query), answer, 200);
+        const asked = lane.agreed(expectedQuery(query), answer, 200);
         if (asked === undefined) return;
         const { text, isLast } = any.listOf(asked);
         expect([answer?.text, answer?.headers.has("link")]).toEqual([text, !isLast]);
@@ -156,7 +164,7 @@ describe("generated input", () => {
         const [requestId = "", second] = headers.requestId.map(trim);
         const isUsable = second === undefined && isVisible(requestId, 128);
         expect(answer?.headers.get("x-request-id") === requestId).toBe(isUsable);
-        const isTaken = lane.agreed(judgeHeaders(headers, lane.token), answer, 200);
+        const isTaken = lane.agreed(expectedHeaders(headers, lane.token), answer, 200);
         if (isTaken === true) expect((await lane.delete("1"))?.outcome).toBe(204);
       });
     },

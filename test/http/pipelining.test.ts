@@ -27,9 +27,9 @@ describe("requests that arrive together on one connection", () => {
   ])("get one response each, in order: %s", async (_, requests, outcomes) => {
     const wire = await Wire.open(service.url);
     wire.send(requests.join(""));
-    for (const outcome of outcomes) expect((await wire.answer())?.outcome).toBe(outcome);
+    for (const outcome of outcomes) expect((await wire.readResponse())?.outcome).toBe(outcome);
     wire.send(LIVE);
-    expect((await wire.answer())?.outcome).toBe(200);
+    expect((await wire.readResponse())?.outcome).toBe(200);
     wire.close();
   });
 });

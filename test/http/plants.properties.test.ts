@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import fc from "fast-check";
 import { Api } from "../support/api.ts";
+import { int64, text } from "../support/arbitraries.ts";
 import { ENGINES } from "../support/engines.ts";
-import { int64, text } from "../support/inputs.ts";
-import { isInt64, isName, isTag } from "../support/judge.ts";
+import { isInt64, isName, isTag } from "../support/oracle.ts";
 import { type Service, startService } from "../support/service.ts";
 
 const TIMEOUT_MS = 60_000;

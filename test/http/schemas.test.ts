@@ -5,8 +5,8 @@ import { parseListQuery } from "../../src/domain/list-query.ts";
 import { parsePlant, parsePlantId } from "../../src/domain/plant.ts";
 import { LIST_PARAMETER_SCHEMAS, SCHEMAS } from "../../src/http/schemas.ts";
 import { openApiAjv } from "../support/api.ts";
-import { int64 } from "../support/inputs.ts";
-import { isInt64 } from "../support/judge.ts";
+import { int64 } from "../support/arbitraries.ts";
+import { isInt64 } from "../support/oracle.ts";
 
 const accepts = (parse: () => unknown): boolean => {
   try {

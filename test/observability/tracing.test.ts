@@ -3,7 +3,7 @@ import type { ResponseEvent } from "../../src/http/call.ts";
 import type { Log } from "../../src/observability/log.ts";
 import { Tracing } from "../../src/observability/tracing.ts";
 import { temporaryFolder } from "../support/service.ts";
-import { startPrograms } from "../support/started.ts";
+import { startPrograms } from "../support/start-programs.ts";
 import { until } from "../support/until.ts";
 
 const TRACE_ID = "0af7651916cd43dd8448eb211c80319c";

@@ -3,7 +3,7 @@ import { DATABASES, type TestDatabase } from "../support/engines.ts";
 import { HISTORY_LENGTH, recordHistory } from "../support/history.ts";
 import { isLinearizable, type Operation } from "../support/linearizability.ts";
 import { createToken, type Program } from "../support/program.ts";
-import { startPrograms } from "../support/started.ts";
+import { startPrograms } from "../support/start-programs.ts";
 
 const HISTORIES = Number(process.env["PLANTSTORE_HISTORIES"] || 30);
 /** In the middle of every tenth history a server is killed and restarted. */

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { commandLine, createToken, fetchMetrics, type Program, run, track } from "../support/program.ts";
 import { temporaryFolder } from "../support/service.ts";
-import { startPrograms } from "../support/started.ts";
+import { startPrograms } from "../support/start-programs.ts";
 import { until } from "../support/until.ts";
 
 const TIMEOUT_MS = 60_000;

@@ -3,16 +3,19 @@ import { Balancer } from "../support/balancer.ts";
 import { Connection } from "../support/connection.ts";
 import { Ledger } from "../support/ledger.ts";
 import { newPostgresDatabase, type PostgresDatabase } from "../support/postgres.ts";
-import { createToken, fetchMetrics, type Program, startProgram } from "../support/program.ts";
+import { createToken, fetchMetrics, type Program } from "../support/program.ts";
+import { startPrograms } from "../support/start-programs.ts";
 import { until } from "../support/until.ts";
 
 const ROUNDS = Number(process.env["PLANTSTORE_RESTART_ROUNDS"] || 2);
 const TIMEOUT_MS = 120_000;
-/** Answered operations between one event and the next. */
-const STRETCH = 400;
+/** Number of writes between two events. */
+const WRITES_BETWEEN_EVENTS = 400;
+/** Number of lists in each round, at least. */
+const MIN_LISTS = 4;
 /** The arguments of each replica: one of them has workers. */
 const REPLICAS: readonly string[][] = [[], [], ["--workers", "2"]];
-/** Patience with the database, whose disk other tests may keep busy. */
+/** Timeouts for a database whose disk may be busy with other tests. */
 const PATIENT = ["--pool-size", "5", "--query-timeout", "30s"];
 
 let database: PostgresDatabase;
@@ -21,8 +24,12 @@ beforeAll(async () => {
 }, TIMEOUT_MS);
 afterAll(() => database.drop());
 
+/** The balancer must notice a draining server in this time, also on a busy machine. */
+const DRAIN = ["--drain", "5s"];
+
+const startProgram = startPrograms();
 const start = (args: readonly string[] = []): Promise<Program> =>
-  startProgram(["--database", database.url, ...PATIENT, "--drain", "1s", ...args]);
+  startProgram(["--database", database.url, ...PATIENT, ...DRAIN, ...args]);
 
 const statusOf = (url: string): Promise<number> =>
   fetch(url, { keepalive: false }).then(
@@ -31,9 +38,11 @@ const statusOf = (url: string): Promise<number> =>
   );
 
 describe("three servers on one database, under load", () => {
+  let unacknowledged = 0;
+
   for (let round = 0; round < ROUNDS; round++) {
     it(
-      `lose nothing when one is killed, and fail no request when one restarts, round ${round + 1}`,
+      `lose no write when one is killed, and fail no request when one restarts, round ${round + 1}`,
       async () => {
         const token = await createToken(database.url, `owner-${round}`);
         const kinds = [...REPLICAS.slice(round % 3), ...REPLICAS.slice(0, round % 3)];
@@ -43,43 +52,40 @@ describe("three servers on one database, under load", () => {
         const ledger = new Ledger();
         let isOver = false;
         const load = Promise.all([ledger.write(balancer, () => isOver), ledger.read(balancer, () => isOver)]);
-        const stretch = async () => {
-          const enough = ledger.answered + STRETCH;
-          await until(
-            () => ledger.answered,
-            (answered) => answered >= enough,
-          );
+        const untilMoreWrites = async () => {
+          const enough = ledger.acknowledged + WRITES_BETWEEN_EVENTS;
+          await until(() => ledger.acknowledged >= enough);
         };
-        /** Ends a server by a signal while the load goes on, and starts it again. */
+        /** Ends a server with a signal under load and starts it again. */
         const restart = async (program: Program, kind: readonly string[] | undefined, signal: NodeJS.Signals) => {
-          await stretch();
-          // Without its supervisor alone, a worker would end in good order.
+          await untilMoreWrites();
+          // A worker that loses only its supervisor shuts down gracefully.
           if (signal === "SIGKILL") for (const pid of program.workers().values()) process.kill(pid, signal);
           const exitCode = await program.stop(signal);
-          await stretch();
+          await untilMoreWrites();
           balancer.remove(program.url);
           const again = await start(kind);
           await balancer.add(again.url);
-          await stretch();
+          await untilMoreWrites();
           return { exitCode, again };
         };
 
         try {
           const { again: revived } = await restart(killed, kinds[0], "SIGKILL");
           const { exitCode, again: restarted } = await restart(drained, kinds[1], "SIGTERM");
+          await until(() => ledger.lists >= MIN_LISTS);
           isOver = true;
-          const [, lists] = await load;
+          await load;
 
           expect(exitCode).toBe(0);
-          expect([...balancer.failures.keys()]).toEqual([killed.url]);
-          expect(lists).toBeGreaterThan(3);
-          expect(await ledger.faults(balancer)).toEqual([]);
-          expect(await ledger.askAgain(balancer)).toBeGreaterThan(0);
-          expect(await ledger.faults(balancer)).toEqual([]);
-          for (const program of [steady, revived, restarted]) {
-            balancer.remove(program.url);
-            expect(await program.stop()).toBe(0);
-          }
+          balancer.failures.delete(killed.url);
+          expect([...balancer.failures]).toEqual([]);
+          expect(await ledger.violations(balancer)).toEqual([]);
+          unacknowledged += await ledger.retryUnacknowledged(balancer);
+          expect(await ledger.violations(balancer)).toEqual([]);
+          const programs = [steady, revived, restarted];
+          for (const { url } of programs) balancer.remove(url);
+          expect(await Promise.all(programs.map((program) => program.stop()))).toEqual([0, 0, 0]);
         } finally {
           isOver = true;
         }
@@ -87,16 +93,21 @@ describe("three servers on one database, under load", () => {
       TIMEOUT_MS,
     );
   }
+
+  // One batch acknowledges many writes at once, so a single kill may find none in progress.
+  it("interrupt writes in some round", () => {
+    expect(unacknowledged).toBeGreaterThan(0);
+  });
 });
 
-describe("a server that drains", () => {
+describe("a draining server", () => {
   const livez = { method: "GET", path: "/livez" };
 
   for (const kind of [[], ["--workers", "2"]]) {
     it(
-      `answers the requests that still come, on connections old and new, and asks their clients to go: ${kind}`,
+      `serves requests on old and new connections and closes each after its response: ${kind.join(" ")}`,
       async () => {
-        const program = await start(["--drain", "3s", ...kind]);
+        const program = await start(kind);
         const old = await Promise.all(Array.from({ length: 10 }, () => Connection.open(program.url)));
         for (const each of old) expect((await each.send(livez)).headers.get("connection")).toBeNull();
         program.process.kill("SIGTERM");
@@ -116,13 +127,13 @@ describe("a server that drains", () => {
   }
 
   it(
-    "sends a list that has begun to its end, however slowly it is read",
+    "sends a list that has begun completely to a slow client",
     async () => {
       const token = await createToken(database.url, "reader");
       await database.query(
         "INSERT INTO plants (owner, id, name) SELECT 'reader', n, repeat('🌱', 1000) FROM generate_series(1, 4000) n",
       );
-      const program = await start(["--drain", "0s"]);
+      const program = await start(["--drain", "0s", "--stop-timeout", "1m"]);
       const connection = await Connection.open(program.url);
       const headers = { Authorization: `Bearer ${token}` };
       const list = connection.send({ method: "GET", path: "/plants?fields=id,name", headers });

@@ -4,7 +4,7 @@ import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, statSync, writeFi
 import { join } from "node:path";
 import { createToken, fetchMetrics, type Program, run } from "../support/program.ts";
 import { temporaryFolder } from "../support/service.ts";
-import { startPrograms } from "../support/started.ts";
+import { startPrograms } from "../support/start-programs.ts";
 
 setDefaultTimeout(60_000);
 const folder = temporaryFolder();

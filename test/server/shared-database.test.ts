@@ -29,7 +29,7 @@ const call = (replica: Program | undefined, path: string, init: RequestInit = {}
   });
 
 describe("three servers on one PostgreSQL database", () => {
-  it("show one first token between them, which works on all", async () => {
+  it("show one first token, which all accept", async () => {
     expect(shownTokens()).toHaveLength(1);
     for (const { url } of replicas) {
       const answer = await fetch(`${url}/plants`, { headers: { Authorization: `Bearer ${shownTokens()[0]}` } });
@@ -37,7 +37,7 @@ describe("three servers on one PostgreSQL database", () => {
     }
   });
 
-  it("agree on every create and delete as soon as it is answered", async () => {
+  it("see each create and delete once it is acknowledged", async () => {
     for (let n = 0; n < 30; n++) {
       const [one, ...others] = [...replicas.slice(n % 3), ...replicas.slice(0, n % 3)];
       const body = JSON.stringify({ id: n, name: `plant ${n}` });
@@ -54,7 +54,7 @@ describe("three servers on one PostgreSQL database", () => {
     }
   });
 
-  it("answer a create that is repeated with its idempotency key, whichever of them it went to first", async () => {
+  it("return the original response when an idempotency key is reused on another server", async () => {
     for (const first of replicas) {
       const body = JSON.stringify({ id: 7, name: "Fern" });
       const create = (replica: Program, key: string) =>
@@ -68,7 +68,7 @@ describe("three servers on one PostgreSQL database", () => {
     }
   });
 
-  it("let exactly one of three creates with the same id win, which came at once, and one of three deletes", async () => {
+  it("accept exactly one of three concurrent creates of an id, and one of three deletes", async () => {
     for (let id = 100; id < 150; id++) {
       const creates = replicas.map(async (replica, n) => {
         const body = JSON.stringify({ id, name: `of ${n}` });
@@ -83,7 +83,7 @@ describe("three servers on one PostgreSQL database", () => {
     }
   });
 
-  it("turn a token away within a second of its revocation by another process", async () => {
+  it("reject a token within one second after another process revoked it", async () => {
     const revoked = (await run(["token", "create", "--owner", "bob"], { env })).stdout.trim();
     const statuses = () =>
       Promise.all(
@@ -100,7 +100,7 @@ describe("three servers on one PostgreSQL database", () => {
     expect(seen).toEqual([401, 401, 401]);
   });
 
-  it("are ready, and keep the password out of what they print", async () => {
+  it("are ready, and print no password", async () => {
     const { host, password } = new URL(database.url);
     for (const replica of replicas) {
       expect((await fetch(`${replica.url}/readyz`)).status).toBe(200);

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from "bun:test";
 import { commandLine, createToken, track } from "../support/program.ts";
 import { temporaryFolder } from "../support/service.ts";
-import { startPrograms } from "../support/started.ts";
+import { startPrograms } from "../support/start-programs.ts";
 
 const folder = temporaryFolder();
 afterAll(() => folder.remove());

@@ -8,7 +8,7 @@ import { CertificateFiles } from "../../src/server/certificate-files.ts";
 import { makeCertificate, nameShownBy, openTls, type TestCertificate, withEcKey } from "../support/certificates.ts";
 import { createToken, fetchMetrics, type Program, run } from "../support/program.ts";
 import { temporaryFolder } from "../support/service.ts";
-import { startPrograms } from "../support/started.ts";
+import { startPrograms } from "../support/start-programs.ts";
 import { until } from "../support/until.ts";
 
 const TIMEOUT_MS = 60_000;

@@ -6,7 +6,7 @@ import { makeCertificate, nameShownBy } from "../support/certificates.ts";
 import { newPostgresDatabase, type PostgresDatabase } from "../support/postgres.ts";
 import { createToken, fetchMetrics, type Program, run, track } from "../support/program.ts";
 import { temporaryFolder } from "../support/service.ts";
-import { startPrograms } from "../support/started.ts";
+import { startPrograms } from "../support/start-programs.ts";
 import { until } from "../support/until.ts";
 
 const TIMEOUT_MS = 60_000;

@@ -36,7 +36,7 @@ async function unpack(): Promise<string> {
   await mkdir(partial, { recursive: true });
   // The package unpacks into TMPDIR, and includes the libraries only if it detects AWS Lambda.
   const env = { ...process.env, TMPDIR: partial, AWS_LAMBDA_JS_RUNTIME: "nodejs22.x" };
-  const script = join(import.meta.dir, "unpack-browser.ts");
+  const script = join(import.meta.dir, "unpack-chromium.ts");
   const unpacking = Bun.spawn([process.execPath, script], { env, stdout: "ignore", stderr: "pipe" });
   if ((await unpacking.exited) !== 0) throw new Error(await new Response(unpacking.stderr).text());
   const fonts = `<fontconfig><dir>${home}/fonts</dir><cachedir>${home}/fonts/cache</cachedir></fontconfig>`;

@@ -1,7 +1,7 @@
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT } from "jose";
 import { Issuer, type IssuerOptions } from "../../src/auth/issuer.ts";
 
-/** What a test's identity provider has: a key, and what stands in its tokens unless a test says otherwise. */
+/** A signing key of a test's identity provider. */
 export interface SigningKey {
   readonly kid: string;
   readonly alg: string;
@@ -14,7 +14,7 @@ export async function newKey(kid: string, alg = "ES256"): Promise<SigningKey> {
   return { kid, alg, privateKey, publicJwk: { ...(await exportJWK(publicKey)), kid, alg, use: "sig" } };
 }
 
-/** An identity provider of one test's own: what it shows at its URL is what is in `keys`. */
+/** An identity provider, which publishes `keys` at its URL. */
 export class Provider {
   readonly issuer = "https://id.example/";
   readonly audience = "plants";
@@ -22,8 +22,8 @@ export class Provider {
   /** JWK Set members published before `keys`, valid or not. */
   otherKeys: unknown[] = [];
   /** Number of requests received. */
-  asked = 0;
-  /** What it answers instead of its keys. */
+  requestCount = 0;
+  /** Replaces the response, to inject a fault. */
   fault: ((path: string) => Response | Promise<Response> | undefined) | undefined;
   readonly #server: Bun.Server<undefined>;
 
@@ -33,7 +33,7 @@ export class Provider {
       port: 0,
       idleTimeout: 0,
       fetch: ({ url }) => {
-        this.asked++;
+        this.requestCount++;
         return this.fault?.(new URL(url).pathname) ?? Response.json(this.keySet);
       },
     });
@@ -54,7 +54,7 @@ export class Provider {
     return `${this.#server.url.origin}/keys`;
   }
 
-  /** A token that is good for five minutes: `claims` replace what it has, or take away what is `undefined`. */
+  /** A token that is valid for five minutes. `claims` replace its claims, or remove those that are `undefined`. */
   async token(
     claims: Record<string, unknown> = {},
     key = this.keys[0],

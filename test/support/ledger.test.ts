@@ -4,8 +4,8 @@ import type { Storage } from "../../src/storage/storage.ts";
 import { Ledger } from "./ledger.ts";
 import { startService } from "./service.ts";
 
-describe("the ledger", () => {
-  /** A storage that does one write in a hundred as `change` says. */
+describe("Ledger", () => {
+  /** A storage that replaces one write in a hundred. */
   function unreliable(storage: Storage, change: Partial<Storage>): Storage {
     let count = 0;
     return new Proxy(storage, {
@@ -16,56 +16,59 @@ describe("the ledger", () => {
     });
   }
 
-  const lies: [what: string, change: (storage: Storage) => Partial<Storage>, fault: RegExp][] = [
+  const defects: [name: string, change: (storage: Storage) => Partial<Storage>, violation: RegExp][] = [
     [
-      "creates that are answered but not stored",
+      "creates that are acknowledged but not stored",
       () => ({ insertPlant: async () => "inserted" }),
       /is lost|created twice/,
     ],
-    ["deletes that are answered but not done", () => ({ removePlant: async () => true }), /is back/],
-    ["a plant whose id was given away already", () => ({ insertPlant: async () => "taken" }), /was refused to all/],
+    ["deletes that are acknowledged but not done", () => ({ removePlant: async () => true }), /is back/],
     [
-      "plants that are stored in part",
+      "a duplicate id error for an unused id",
+      () => ({ insertPlant: async () => "taken" }),
+      /was refused to every create/,
+    ],
+    [
+      "incomplete plants",
       (storage) => ({ insertPlant: (owner, { id }, key) => storage.insertPlant(owner, { id, name: "?" }, key) }),
-      /is not whole/,
+      /is incomplete/,
     ],
   ];
-  for (const [what, change, fault] of lies) {
-    it(`notices ${what}`, async () => {
+  for (const [name, change, violation] of defects) {
+    it(`reports ${name}`, async () => {
       const service = await startService({ wrap: (storage) => unreliable(storage, change(storage)) });
       const client = new PlantStoreClient({ url: service.url, token: await service.token(), attempts: 1 });
       const ledger = new Ledger();
-      await ledger.write(client, () => ledger.answered >= 2_000);
-      const faults = await ledger.faults(client);
-      expect(faults.length).toBeGreaterThan(0);
-      for (const each of faults) expect(each).toMatch(fault);
+      await ledger.write(client, () => ledger.acknowledged >= 2_000);
+      const violations = await ledger.violations(client);
+      expect(violations.length).toBeGreaterThan(0);
+      for (const each of violations) expect(each).toMatch(violation);
       await service.stop();
     });
   }
 
-  it("notices lists that leave something out", async () => {
+  it("reports lists that lack a plant", async () => {
     let isOver = false;
     const service = await startService({
       wrap: (storage) => {
-        const lie: Partial<Storage> = {
+        const defect: Partial<Storage> = {
           selectPlants: async (...what) => (await storage.selectPlants(...what)).slice(1),
         };
         return new Proxy(storage, {
           get: (target, name: keyof Storage) =>
-            ((isOver ? undefined : lie[name]) ?? (target[name] as () => unknown)).bind(target),
+            ((isOver ? undefined : defect[name]) ?? (target[name] as () => unknown)).bind(target),
         });
       },
     });
     const client = new PlantStoreClient({ url: service.url, token: await service.token(), attempts: 1 });
     const ledger = new Ledger();
-    const hasEnough = () => ledger.answered >= 2_000;
-    expect((await Promise.all([ledger.read(client, hasEnough), ledger.write(client, hasEnough)]))[0]).toBeGreaterThan(
-      0,
-    );
+    const hasEnough = () => ledger.acknowledged >= 2_000;
+    await Promise.all([ledger.read(client, hasEnough), ledger.write(client, hasEnough)]);
+    expect(ledger.lists).toBeGreaterThan(0);
     isOver = true;
-    const faults = await ledger.faults(client);
-    expect(faults.length).toBeGreaterThan(0);
-    for (const each of faults) expect(each).toMatch(/is missing in a later list/);
+    const violations = await ledger.violations(client);
+    expect(violations.length).toBeGreaterThan(0);
+    for (const each of violations) expect(each).toMatch(/is missing in a later list/);
     await service.stop();
   });
 });

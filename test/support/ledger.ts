@@ -3,14 +3,14 @@ import type { Plant, PlantId } from "../../src/domain/plant.ts";
 
 const WRITERS = 24;
 /** A writer's own ids begin at a multiple of this. */
-const IDS_A_WRITER = 1_000_000n;
+const IDS_PER_WRITER = 1_000_000n;
 /** Ids that several creates want at once begin here. */
 const FIRST_CONTENDED_ID = 1_000_000_000n;
 const CONTENDERS = 3;
-/** Faults that are told. */
-const MAX_FAULTS = 20;
+/** Maximum number of violations reported. */
+const MAX_VIOLATIONS = 20;
 
-/** What is known of a create and its plant: answered for, or asked for without an answer. */
+/** State of a created plant. A write without a response leaves it as `maybe created` or `maybe deleted`. */
 type State = "created" | "refused" | "deleted" | "maybe created" | "maybe deleted";
 
 interface Entry {
@@ -19,22 +19,26 @@ interface Entry {
   state: State;
 }
 
-/** What a ledger asks of a client, each call once and no more. */
+/** The operations that a ledger needs. The client must not retry them. */
 export type LedgerClient = Pick<PlantStoreClient, "createPlant" | "deletePlant" | "listPlants">;
 
 /**
- * What was asked of servers, written down before it was sent, and what they have answered. Every writer has ids of its
- * own; others are wanted by several creates at once, of which one may succeed.
+ * Writes plants with many concurrent clients and records each write before it is sent and when it is acknowledged, to
+ * check afterwards that the servers lost or invented nothing. Each writer has its own ids; a few ids are contended by
+ * several creates, of which one may succeed.
  */
 export class Ledger {
-  answered = 0;
-  /** The creates by their ids. */
+  /** Number of writes with a definite outcome. */
+  acknowledged = 0;
+  /** Number of complete lists. */
+  lists = 0;
+  /** Creates by id. */
   readonly #entries = new Map<PlantId, Entry[]>();
-  readonly #faults = new Set<string>();
-  readonly #nextIds = Array.from({ length: WRITERS }, (_, n) => BigInt(n - WRITERS / 2) * IDS_A_WRITER);
+  readonly #violations = new Set<string>();
+  readonly #nextIds = Array.from({ length: WRITERS }, (_, n) => BigInt(n - WRITERS / 2) * IDS_PER_WRITER);
   #nextContendedId = FIRST_CONTENDED_ID;
 
-  /** Creates and deletes by several writers at once, until `hasEnough` holds. */
+  /** Creates and deletes with several concurrent writers until `hasEnough` returns true. */
   async write(client: LedgerClient, hasEnough: () => boolean): Promise<void> {
     const writers = this.#nextIds.map(async (_, writer) => {
       while (!hasEnough()) {
@@ -48,40 +52,41 @@ export class Ledger {
     await Promise.all([...writers, contest()]);
   }
 
-  /** Lists again and again until `hasEnough` holds; resolves with how often, and notes lists that are not up to date. */
-  async read(client: LedgerClient, hasEnough: () => boolean): Promise<number> {
-    for (let lists = 0; ; lists++) {
-      if (hasEnough()) return lists;
+  /** Lists repeatedly until `hasEnough` returns true, and records violations of read-your-writes. */
+  async read(client: LedgerClient, hasEnough: () => boolean): Promise<void> {
+    while (!hasEnough()) {
       const before = [...this.#entries.values()].flat().map((entry) => ({ entry, state: entry.state }));
       const found = await this.#list(client).catch(() => undefined);
       if (found === undefined) continue;
+      this.lists++;
       for (const { entry, state } of before) {
         const { id } = entry.plant;
         const isChanging = state !== entry.state;
-        if (state === "created" && !isChanging && !found.has(id)) this.#faults.add(`${id} is missing in a later list`);
-        if (state === "deleted" && found.has(id)) this.#faults.add(`${id} is in a later list`);
+        if (state === "created" && !isChanging && !found.has(id))
+          this.#violations.add(`${id} is missing in a later list`);
+        if (state === "deleted" && found.has(id)) this.#violations.add(`${id} is in a later list`);
       }
     }
   }
 
-  /** Where the servers' plants and this ledger disagree, the first few of it. */
-  async faults(client: LedgerClient): Promise<string[]> {
+  /** Differences between the servers' plants and this ledger, at most {@link MAX_VIOLATIONS}. */
+  async violations(client: LedgerClient): Promise<string[]> {
     const found = await this.#list(client);
-    const strangers = [...found.keys()].filter((id) => !this.#entries.has(id));
+    const unknown = [...found.keys()].filter((id) => !this.#entries.has(id));
     return [
-      ...this.#faults,
-      ...strangers.map((id) => `${id} was never asked for`),
-      ...[...this.#entries].flatMap(([id, entries]) => faultsOf(id, entries, found.get(id))),
-    ].slice(0, MAX_FAULTS);
+      ...this.#violations,
+      ...unknown.map((id) => `${id} was never created`),
+      ...[...this.#entries].flatMap(([id, entries]) => violationsOf(id, entries, found.get(id))),
+    ].slice(0, MAX_VIOLATIONS);
   }
 
-  /** Asks again whatever has no answer; resolves with how many that were. */
-  async askAgain(client: LedgerClient): Promise<number> {
+  /** Retries all writes without a response and returns their number. */
+  async retryUnacknowledged(client: LedgerClient): Promise<number> {
     const unknown = [...this.#entries.values()].flat().filter(({ state }) => state.startsWith("maybe"));
     for (const entry of unknown) {
       if (entry.state === "maybe created") await this.#create(client, entry);
       else await this.#delete(client, entry);
-      if (entry.state.startsWith("maybe")) throw new Error(`${entry.plant.id} has no answer again`);
+      if (entry.state.startsWith("maybe")) throw new Error(`${entry.plant.id} got no response again`);
     }
     return unknown.length;
   }
@@ -101,7 +106,7 @@ export class Ledger {
     await Promise.all(entries.map((entry) => this.#create(client, entry)));
   }
 
-  /** Every third plant goes again, a little after it came. */
+  /** Deletes every third plant soon after its creation. */
   async #deleteSome(client: LedgerClient, writer: number): Promise<void> {
     const [entry] = this.#entries.get((this.#nextIds[writer] as PlantId) - 5n) ?? [];
     if (entry?.state === "created" && entry.plant.id % 3n === 0n) await this.#delete(client, entry);
@@ -116,9 +121,9 @@ export class Ledger {
   async #create(client: LedgerClient, entry: Entry): Promise<void> {
     const outcome = await outcomeOf(client.createPlant(entry.plant, { idempotencyKey: entry.key }));
     if (outcome === "unknown") return;
-    if (outcome !== "done" && outcome !== "duplicate_id") this.#faults.add(`${entry.plant.id}: ${outcome}`);
+    if (outcome !== "done" && outcome !== "duplicate_id") this.#violations.add(`${entry.plant.id}: ${outcome}`);
     entry.state = outcome === "done" ? "created" : "refused";
-    this.answered++;
+    this.acknowledged++;
   }
 
   async #delete(client: LedgerClient, entry: Entry): Promise<void> {
@@ -127,22 +132,22 @@ export class Ledger {
     const outcome = await outcomeOf(client.deletePlant(entry.plant.id));
     if (outcome === "unknown") return;
     const isGone = outcome === "done" || (wasUnknown && outcome === "plant_not_found");
-    if (!isGone) this.#faults.add(`${entry.plant.id} is lost: ${outcome}`);
+    if (!isGone) this.#violations.add(`${entry.plant.id} is lost: ${outcome}`);
     entry.state = "deleted";
-    this.answered++;
+    this.acknowledged++;
   }
 
   async #list(client: LedgerClient): Promise<Map<PlantId, Plant>> {
     const found = new Map<PlantId, Plant>();
     for await (const plant of client.listPlants({ limit: 5_000 })) {
-      if (found.has(plant.id)) this.#faults.add(`${plant.id} is listed twice`);
+      if (found.has(plant.id)) this.#violations.add(`${plant.id} is listed twice`);
       found.set(plant.id, plant);
     }
     return found;
   }
 }
 
-/** The code of a refusal; `unknown` when no answer came, or one that leaves the outcome open. */
+/** `done`, the code of a 4xx error, or `unknown` after a 5xx error or without a response. */
 async function outcomeOf(call: Promise<unknown>): Promise<string> {
   try {
     await call;
@@ -152,17 +157,17 @@ async function outcomeOf(call: Promise<unknown>): Promise<string> {
   }
 }
 
-/** What is wrong with what is kept under an id, after all that was answered. */
-function faultsOf(id: PlantId, entries: readonly Entry[], kept: Plant | undefined): string[] {
+/** Differences between the plant stored under an id and its acknowledged writes. */
+function violationsOf(id: PlantId, entries: readonly Entry[], stored: Plant | undefined): string[] {
   const created = entries.filter(({ state }) => state === "created");
   const isOpen = entries.some(({ state }) => state.startsWith("maybe"));
   const possible = created.length > 0 ? created : entries.filter(({ state }) => state !== "refused");
-  const faults: string[] = [];
-  if (created.length > 1) faults.push(`${id} was created twice`);
-  if (possible.length === 0) faults.push(`${id} was refused to all`);
-  if (kept === undefined && created.length > 0) faults.push(`${id} is lost`);
-  if (kept !== undefined && created.length === 0 && !isOpen) faults.push(`${id} is back`);
-  if (kept !== undefined && !possible.some(({ plant }) => Bun.deepEquals(kept, plant, true)))
-    faults.push(`${id} is not whole`);
-  return faults;
+  const violations: string[] = [];
+  if (created.length > 1) violations.push(`${id} was created twice`);
+  if (possible.length === 0) violations.push(`${id} was refused to every create`);
+  if (stored === undefined && created.length > 0) violations.push(`${id} is lost`);
+  if (stored !== undefined && created.length === 0 && !isOpen) violations.push(`${id} is back after its delete`);
+  if (stored !== undefined && !possible.some(({ plant }) => Bun.deepEquals(stored, plant, true)))
+    violations.push(`${id} is incomplete`);
+  return violations;
 }

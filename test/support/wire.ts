@@ -1,18 +1,18 @@
 import { connect, type Socket } from "node:net";
 
-/** One answer as it stood on the wire. */
-export interface WireAnswer {
+/** A response as it was sent. */
+export interface WireResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
-  /** The number of an `Error`; the bare status of anything else. */
+  /** The error number of an `Error` body; the status of any other response. */
   readonly outcome: number;
 }
 
-/** Longer than the idle timeout of any server in the tests: whoever waits so long has found a hang. */
+/** Longer than the idle timeout of any server in these tests, so that a timeout is a hang. */
 const DEADLINE_MS = 25_000;
 
-/** A connection on which a test says exactly what it likes, and reads one answer after another. */
+/** A connection that sends arbitrary bytes and reads one response at a time. */
 export class Wire {
   readonly #socket: Socket;
   #received = Buffer.alloc(0);
@@ -44,17 +44,17 @@ export class Wire {
     return this.#isClosed;
   }
 
-  /** Sends bytes; a text stands for one byte a character (ISO 8859-1). */
+  /** Sends bytes, or a string with one byte per character (ISO 8859-1). */
   send(bytes: string | Uint8Array): void {
     if (!this.#isClosed) this.#socket.write(typeof bytes === "string" ? Buffer.from(bytes, "latin1") : bytes);
   }
 
-  /** Says that nothing more will be sent, and goes on listening. */
+  /** Closes the sending half of the connection. */
   end(): void {
     this.#socket.end();
   }
 
-  /** Breaks the connection off, whatever is on its way. */
+  /** Resets the connection. */
   reset(): void {
     this.#socket.resetAndDestroy();
   }
@@ -63,8 +63,8 @@ export class Wire {
     this.#socket.destroy();
   }
 
-  /** The next answer, to a `HEAD` without its body; `undefined` when the server has hung up without one. */
-  async answer(isHead = false): Promise<WireAnswer | undefined> {
+  /** The next response, for `HEAD` without a body; `undefined` when the server has closed the connection. */
+  async readResponse(isHead = false): Promise<WireResponse | undefined> {
     const found = await this.#take((bytes) => {
       const end = bytes.indexOf("\r\n\r\n");
       return end < 0 ? undefined : end + 4;
@@ -73,22 +73,21 @@ export class Wire {
     const [line = "", ...fields] = found.toString("latin1").trimEnd().split("\r\n");
     const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(line)?.[1]);
     const headers = new Headers(fields.map((field) => field.split(/: ?(.*)/s, 2) as [string, string]));
-    if (Number.isNaN(status) || headers.has("transfer-encoding"))
-      throw new Error(`no answer that a test reads: ${found}`);
+    if (Number.isNaN(status) || headers.has("transfer-encoding")) throw new Error(`unsupported response: ${found}`);
     const length = isHead || status < 200 ? 0 : Number(headers.get("content-length") ?? 0);
     const body = length === 0 ? "" : await this.#take((bytes) => (bytes.length < length ? undefined : length));
-    if (body === undefined) throw new Error(`the answer ends in its middle: ${found}`);
+    if (body === undefined) throw new Error(`incomplete response: ${found}`);
     const text = body.toString();
     return { status, headers, text, outcome: outcomeOf(status, headers, text) };
   }
 
-  /** Resolves once the server has hung up, with whatever it said before. */
+  /** Resolves when the server has closed the connection, with the bytes that were not read before. */
   async closed(): Promise<string> {
-    while (!this.#isClosed) await this.#news();
+    while (!this.#isClosed) await this.#untilReceived();
     return this.#received.toString("latin1");
   }
 
-  /** Takes the first bytes of what came, as many as `measure` finds; `undefined` when the server hangs up before. */
+  /** Removes as many received bytes as `measure` finds; `undefined` when the server closes the connection before. */
   async #take(measure: (bytes: Buffer) => number | undefined): Promise<Buffer | undefined> {
     for (;;) {
       const length = measure(this.#received);
@@ -98,13 +97,13 @@ export class Wire {
         return taken;
       }
       if (this.#isClosed) return undefined;
-      await this.#news();
+      await this.#untilReceived();
     }
   }
 
-  async #news(): Promise<void> {
+  async #untilReceived(): Promise<void> {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const timer = setTimeout(() => reject(new Error(`nothing came, only ${this.#received}`)), DEADLINE_MS);
+    const timer = setTimeout(() => reject(new Error(`timeout; received only ${this.#received}`)), DEADLINE_MS);
     this.#wake = resolve;
     await promise;
     clearTimeout(timer);

@@ -3,8 +3,8 @@ import { PlantStoreClient } from "../../../src/client/index.ts";
 import { Ledger } from "../../support/ledger.ts";
 import { type PostgresServer, startPostgres } from "../../support/postgres.ts";
 import { createToken, type Program, startProgram } from "../../support/program.ts";
+import { RecordingClient } from "../../support/recording-client.ts";
 import { until } from "../../support/until.ts";
-import { Witness } from "../../support/witness.ts";
 
 const ROUNDS = Number(process.env["PLANTSTORE_CRASH_ROUNDS"] || 2);
 const TIMEOUT_MS = 60_000;
@@ -48,32 +48,32 @@ describe("PostgreSQL that is killed with -9 while a server works with it", () =>
     it(
       `takes nothing along that was answered, and is used again as soon as it is back, round ${round}`,
       async () => {
-        const witness = new Witness({ url: program.url, token }, DEADLINE_MS);
+        const recorder = new RecordingClient({ url: program.url, token }, DEADLINE_MS);
         let isOver = false;
-        const load = Promise.all([ledger.write(witness, () => isOver), ledger.read(witness, () => isOver)]);
+        const load = Promise.all([ledger.write(recorder, () => isOver), ledger.read(recorder, () => isOver)]);
         try {
-          const enough = ledger.answered + 500 + Math.floor(Math.random() * 2_000);
-          await until(() => ledger.answered >= enough && witness.lists > 0);
+          const enough = ledger.acknowledged + 500 + Math.floor(Math.random() * 2_000);
+          await until(() => ledger.acknowledged >= enough && recorder.lists > 0);
           postgres.kill("SIGKILL");
-          await until(() => witness.refusals.writes > 24 && witness.refusals.lists > 0);
+          await until(() => recorder.refusals.writes > 24 && recorder.refusals.lists > 0);
 
           await postgres.restart();
           const backMs = performance.now();
           await firstAnswer();
           if ("PLANTSTORE_CRASH_ROUNDS" in process.env) {
-            const { writes, lists } = witness.refusals;
+            const { writes, lists } = recorder.refusals;
             const sinceMs = Math.round(performance.now() - backMs);
             console.log(`round ${round}: first create answered ${sinceMs} ms after the server's return; until then`);
-            console.log(`  503 to ${writes} writes and ${lists} lists, ${ledger.answered} answers in the ledger`);
+            console.log(`  503 to ${writes} writes and ${lists} lists, ${ledger.acknowledged} answers in the ledger`);
           }
         } finally {
           isOver = true;
         }
         await load;
-        expect(witness.faults).toEqual([]);
-        expect(await ledger.faults(witness)).toEqual([]);
-        expect(await ledger.askAgain(witness)).toBeGreaterThan(0);
-        expect(await ledger.faults(witness)).toEqual([]);
+        expect(recorder.failures).toEqual([]);
+        expect(await ledger.violations(recorder)).toEqual([]);
+        expect(await ledger.retryUnacknowledged(recorder)).toBeGreaterThan(0);
+        expect(await ledger.violations(recorder)).toEqual([]);
       },
       TIMEOUT_MS,
     );

@@ -3,8 +3,8 @@ import { Ledger } from "../../support/ledger.ts";
 import { type PostgresDatabase, type PostgresServer, startPostgres } from "../../support/postgres.ts";
 import { createToken, type Program, startProgram } from "../../support/program.ts";
 import { startProxy } from "../../support/proxy.ts";
+import { RecordingClient } from "../../support/recording-client.ts";
 import { until } from "../../support/until.ts";
-import { Witness } from "../../support/witness.ts";
 
 const TIMEOUT_MS = 120_000;
 const QUERY_TIMEOUT_MS = 1_000;
@@ -33,34 +33,35 @@ afterAll(async () => {
   for (const server of servers) await server.stop();
 });
 
-const timesToldOfStandby = () =>
-  program.log().filter((line) => JSON.stringify(line).includes("it is a standby")).length;
+const standbyRejections = () => program.log().filter((line) => JSON.stringify(line).includes("it is a standby")).length;
 
 describe("the loss of the primary, with a synchronous standby", () => {
   const ledger = new Ledger();
 
   /** Runs `lose` under load, which leaves the primary dead, and makes the standby the primary. */
-  async function failOver(lose: (primary: PostgresServer, standby: PostgresServer, witness: Witness) => Promise<void>) {
+  async function failOver(
+    lose: (primary: PostgresServer, standby: PostgresServer, recorder: RecordingClient) => Promise<void>,
+  ) {
     const [primary] = servers as [PostgresServer];
     const standby = await primary.startStandby();
-    const witness = new Witness({ url: program.url, token }, DEADLINE_MS);
+    const recorder = new RecordingClient({ url: program.url, token }, DEADLINE_MS);
     let isOver = false;
-    const load = Promise.all([ledger.write(witness, () => isOver), ledger.read(witness, () => isOver)]);
+    const load = Promise.all([ledger.write(recorder, () => isOver), ledger.read(recorder, () => isOver)]);
     const stretch = async () => {
-      const [answered, lists] = [ledger.answered, witness.lists];
-      await until(() => ledger.answered >= answered + STRETCH && witness.lists > lists);
+      const [answered, lists] = [ledger.acknowledged, recorder.lists];
+      await until(() => ledger.acknowledged >= answered + STRETCH && recorder.lists > lists);
     };
     try {
       await stretch();
-      await lose(primary, standby, witness);
+      await lose(primary, standby, recorder);
       servers.unshift(standby);
-      await refused(witness);
+      await refused(recorder);
 
       address.moveTo(standby.url);
-      const [answered, lists] = [ledger.answered, witness.lists];
-      const told = timesToldOfStandby();
-      while (timesToldOfStandby() === told) await refused(witness);
-      expect([ledger.answered, witness.lists]).toEqual([answered, lists]);
+      const [answered, lists] = [ledger.acknowledged, recorder.lists];
+      const told = standbyRejections();
+      while (standbyRejections() === told) await refused(recorder);
+      expect([ledger.acknowledged, recorder.lists]).toEqual([answered, lists]);
 
       await standby.promote();
       await stretch();
@@ -68,14 +69,14 @@ describe("the loss of the primary, with a synchronous standby", () => {
       isOver = true;
     }
     await load;
-    expect(witness.faults).toEqual([]);
-    expect(await ledger.faults(witness)).toEqual([]);
-    expect(await ledger.askAgain(witness)).toBeGreaterThan(0);
-    expect(await ledger.faults(witness)).toEqual([]);
+    expect(recorder.failures).toEqual([]);
+    expect(await ledger.violations(recorder)).toEqual([]);
+    expect(await ledger.retryUnacknowledged(recorder)).toBeGreaterThan(0);
+    expect(await ledger.violations(recorder)).toEqual([]);
   }
 
   /** Resolves when more writes and lists were refused, and readiness with them. */
-  async function refused({ refusals }: Witness): Promise<void> {
+  async function refused({ refusals }: RecordingClient): Promise<void> {
     const { writes, lists } = refusals;
     await until(() => refusals.writes > writes + 24 && refusals.lists > lists);
     const { status, headers } = await fetch(`${program.url}/readyz`);

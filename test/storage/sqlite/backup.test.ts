@@ -19,7 +19,7 @@ import { openStorage } from "../../../src/storage/open.ts";
 import { backUp } from "../../../src/storage/sqlite/backup.ts";
 import { cleanEnvironment, commandLine, createToken, type Program, run, track } from "../../support/program.ts";
 import { temporaryFolder } from "../../support/service.ts";
-import { startPrograms } from "../../support/started.ts";
+import { startPrograms } from "../../support/start-programs.ts";
 import { until } from "../../support/until.ts";
 
 setDefaultTimeout(60_000);

@@ -16,7 +16,7 @@ import { PlantStoreClient, type PlantStoreError } from "../../../src/client/inde
 import { openStorage } from "../../../src/storage/open.ts";
 import { createToken, run } from "../../support/program.ts";
 import { temporaryFolder } from "../../support/service.ts";
-import { startPrograms } from "../../support/started.ts";
+import { startPrograms } from "../../support/start-programs.ts";
 import { until } from "../../support/until.ts";
 
 setDefaultTimeout(60_000);

@@ -15,7 +15,7 @@ import { dirname, join } from "node:path";
 import { PlantStoreClient } from "../../../src/client/index.ts";
 import { createToken, type Program, run } from "../../support/program.ts";
 import { temporaryFolder } from "../../support/service.ts";
-import { startPrograms } from "../../support/started.ts";
+import { startPrograms } from "../../support/start-programs.ts";
 
 setDefaultTimeout(60_000);
 

@@ -14,7 +14,7 @@ import { openStorage } from "../../../src/storage/open.ts";
 import { openFailure } from "../../../src/storage/sqlite/open-failure.ts";
 import { commandLine, createToken, run, track } from "../../support/program.ts";
 import { temporaryFolder } from "../../support/service.ts";
-import { startPrograms } from "../../support/started.ts";
+import { startPrograms } from "../../support/start-programs.ts";
 
 setDefaultTimeout(60_000);
 

@@ -1,23 +1,23 @@
 import { isUtf8 } from "node:buffer";
 
 /*
- * The contract's rules for what comes from outside, written once more and as plainly as can be, to judge the service by.
- * Texts that came over the wire have a character a byte (ISO 8859-1). A refusal may have any of the numbers that are
- * given: which fault is told first is not promised.
+ * A test oracle: the contract's rules for untrusted input, implemented a second time without regard to speed. Strings
+ * from the wire have one character per byte (ISO 8859-1). Input with several problems may be rejected with any of the
+ * given error numbers, because the contract does not define their order.
  */
 
-/** What has to come of an input: it is taken as this value, or refused with one of these numbers. */
-export type Verdict<Value> = { readonly value: Value } | { readonly refusals: readonly number[] };
+/** The expected result for an input: accepted as this value, or rejected with one of these error numbers. */
+export type Expectation<Value> = { readonly value: Value } | { readonly errors: readonly number[] };
 
-/** A plant as it has to be kept. */
-export interface JudgedPlant {
+/** A plant as it must be stored. */
+export interface ExpectedPlant {
   readonly id: bigint;
   readonly name: string;
   readonly tag: string | undefined;
 }
 
-/** A list as it has to be asked for. */
-export interface JudgedQuery {
+/** A list query as it must be understood. */
+export interface ExpectedQuery {
   readonly limit: number | undefined;
   readonly after: bigint | undefined;
   readonly tag: string | undefined;
@@ -26,27 +26,27 @@ export interface JudgedQuery {
 
 const MAX_BODY_BYTES = 65_536;
 type Reviver = (this: unknown, key: string, value: unknown, context?: { source?: string }) => unknown;
-const refuse = (...refusals: number[]) => ({ refusals });
+const reject = (...errors: number[]) => ({ errors });
 
 /** Whether an integer has 64 bits. */
 export const isInt64 = (value: bigint): boolean => value === BigInt.asIntN(64, value);
 
-/** Whether a text may be kept: well-formed Unicode of so many code points, without U+0000. */
+/** Whether a value is well-formed Unicode of `min` to `max` code points, without U+0000. */
 const isText = (value: unknown, min: number, max: number): value is string =>
   typeof value === "string" &&
   Array.from(value).length >= min &&
   Array.from(value).length <= max &&
   !/\0|\p{Surrogate}/u.test(value);
 
-/** Whether a value may be kept as a name. */
+/** Whether a value is a valid name. */
 export const isName = (value: unknown): value is string => isText(value, 1, 1_024) && /\P{White_Space}/u.test(value);
 
-/** Whether a value may be kept as a tag. */
+/** Whether a value is a valid tag. */
 export const isTag = (value: unknown): value is string => isText(value, 0, 255);
 
 /**
- * The integer that a JSON number stands for: of any value when it is written plainly, of one that a double holds
- * exactly when it has a fraction or an exponent; `undefined` otherwise.
+ * The integer value of a JSON number, or `undefined`. A number with a fraction or an exponent counts only if a double
+ * represents its value exactly.
  */
 export function integerOf(literal: string): bigint | undefined {
   const [, minus = "", whole = "", fraction = "", exponent = "0"] =
@@ -76,54 +76,53 @@ export function idLiteralOf(text: string): string | undefined {
   return idLiterals.get(value);
 }
 
-/** What a create makes of a body. `isDescribed` validates by the schema of the description, where ids are doubles. */
-export function judgeBody(body: Uint8Array, isDescribed: (plant: unknown) => boolean): Verdict<JudgedPlant> {
-  if (body.length > MAX_BODY_BYTES) return refuse(40005);
-  if (!isUtf8(body)) return refuse(40001);
+/** The result of a create with this body. `isDescribed` validates against the OpenAPI schema, where ids are doubles. */
+export function expectedPlant(body: Uint8Array, isDescribed: (plant: unknown) => boolean): Expectation<ExpectedPlant> {
+  if (body.length > MAX_BODY_BYTES) return reject(40005);
+  if (!isUtf8(body)) return reject(40001);
   const text = Buffer.from(body).toString();
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
-    return refuse(40001);
+    return reject(40001);
   }
   const literal = idLiteralOf(text);
   const id = literal === undefined ? undefined : integerOf(literal);
-  if (id === undefined || !isInt64(id) || !isDescribed(value)) return refuse(40002);
+  if (id === undefined || !isInt64(id) || !isDescribed(value)) return reject(40002);
   const { name, tag } = value as { name: unknown; tag?: unknown };
-  if (!isName(name) || !(tag === undefined || isTag(tag))) return refuse(40002);
+  if (!isName(name) || !(tag === undefined || isTag(tag))) return reject(40002);
   return { value: { id, name, tag } };
 }
 
-/** Which plant a path names, given what stands behind `/plants/` up to the query. */
-export function judgeId(path: string): Verdict<bigint> {
-  if (path === "" || path.includes("/")) return refuse(40401);
+/** The id in a path, given the part between `/plants/` and the query. */
+export function expectedId(path: string): Expectation<bigint> {
+  if (path === "" || path.includes("/")) return reject(40401);
   const text = decode(path) ?? path;
-  return /^-?[0-9]+$/.test(text) && isInt64(BigInt(text)) ? { value: BigInt(text) } : refuse(40007);
+  return /^-?[0-9]+$/.test(text) && isInt64(BigInt(text)) ? { value: BigInt(text) } : reject(40007);
 }
 
-/** What a list makes of a query. */
-export function judgeQuery(query: string): Verdict<JudgedQuery> {
+/** The result of a list with this query. */
+export function expectedQuery(query: string): Expectation<ExpectedQuery> {
   const known: Partial<Record<string, string>> = {};
-  const refusals: number[] = [];
+  const errors: number[] = [];
   for (const pair of query.split("&")) {
     const [, rawName = "", rawValue = ""] = /^([^=]*)=?(.*)$/s.exec(pair) ?? [];
     const name = decode(rawName.replaceAll("+", " "));
     if (name === undefined || !["limit", "after", "tag", "fields"].includes(name)) continue;
     const value = decode(rawValue.replaceAll("+", " "));
     const earlier = known[name];
-    if (value === undefined || (earlier !== undefined && name !== "fields")) refusals.push(40008);
+    if (value === undefined || (earlier !== undefined && name !== "fields")) errors.push(40008);
     known[name] = earlier === undefined ? (value ?? "") : `${earlier},${value ?? ""}`;
   }
   const { limit, after, tag, fields } = known;
   const isDigits = (text: string) => /^[0-9]+$/.test(text);
-  if (limit !== undefined && !(isDigits(limit) && BigInt(limit) >= 1n && BigInt(limit) < 2n ** 31n))
-    refusals.push(40006);
-  if (after !== undefined && !(isDigits(after.replace(/^-/, "")) && isInt64(BigInt(after)))) refusals.push(40007);
-  if (tag !== undefined && !isTag(tag)) refusals.push(40008);
+  if (limit !== undefined && !(isDigits(limit) && BigInt(limit) >= 1n && BigInt(limit) < 2n ** 31n)) errors.push(40006);
+  if (after !== undefined && !(isDigits(after.replace(/^-/, "")) && isInt64(BigInt(after)))) errors.push(40007);
+  if (tag !== undefined && !isTag(tag)) errors.push(40008);
   const chosen = fields?.split(",") ?? ["name", "tag"];
-  if (!chosen.every((field) => ["id", "name", "tag"].includes(field))) refusals.push(40008);
-  if (refusals.length > 0) return { refusals };
+  if (!chosen.every((field) => ["id", "name", "tag"].includes(field))) errors.push(40008);
+  if (errors.length > 0) return { errors };
   return {
     value: {
       limit: limit === undefined ? undefined : Number(limit),
@@ -134,27 +133,27 @@ export function judgeQuery(query: string): Verdict<JudgedQuery> {
   };
 }
 
-/** The values of the headers of a create, each as often as it stands in the head. */
+/** The header values of a create, one per occurrence. */
 export interface CreateHeaders {
   readonly authorization: readonly string[];
   readonly contentType: readonly string[];
   readonly idempotencyKey: readonly string[];
 }
 
-/** Whether a create with these headers and a valid body is taken, when this is the token. */
-export function judgeHeaders(headers: CreateHeaders, token: string): Verdict<true> {
+/** Whether a create with these headers, a valid body and this token is accepted. */
+export function expectedHeaders(headers: CreateHeaders, token: string): Expectation<true> {
   const [authorization, contentType, idempotencyKey] = [
     headers.authorization.map(trim),
     headers.contentType.map(trim),
     headers.idempotencyKey.map(trim),
   ];
   const isOwn = (credential = "") => /^bearer +/i.test(credential) && credential.replace(/^bearer +/i, "") === token;
-  if (authorization.length > 1 && authorization.some(isOwn)) return refuse(40009);
-  if (authorization.length !== 1 || !isOwn(authorization[0])) return refuse(40009, 40100, 40101);
-  const refusals: number[] = [];
-  if (idempotencyKey.length > 1 || !idempotencyKey.every((key) => isVisible(key, 255))) refusals.push(40008);
-  if (contentType.length !== 1 || !isJsonType(contentType[0] ?? "")) refusals.push(40004);
-  return refusals.length > 0 ? { refusals } : { value: true };
+  if (authorization.length > 1 && authorization.some(isOwn)) return reject(40009);
+  if (authorization.length !== 1 || !isOwn(authorization[0])) return reject(40009, 40100, 40101);
+  const errors: number[] = [];
+  if (idempotencyKey.length > 1 || !idempotencyKey.every((key) => isVisible(key, 255))) errors.push(40008);
+  if (contentType.length !== 1 || !isJsonType(contentType[0] ?? "")) errors.push(40004);
+  return errors.length > 0 ? { errors } : { value: true };
 }
 
 /** Whether a text is 1 to `max` visible ASCII characters. */
@@ -171,8 +170,8 @@ function isJsonType(value: string): boolean {
 }
 
 /**
- * What percent-encoding stands for; `undefined` when it is malformed, or no UTF-8. Bytes that are not encoded and no
- * UTF-8 either are U+FFFD.
+ * Decodes percent-encoding; `undefined` when it is malformed or not UTF-8. Bytes that are neither encoded nor UTF-8
+ * become U+FFFD.
  */
 function decode(text: string): string | undefined {
   if (/%(?![0-9a-fA-F]{2})/.test(text)) return undefined;

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import type { CreateHeaders, JudgedQuery } from "./judge.ts";
+import type { CreateHeaders, ExpectedQuery } from "./oracle.ts";
 
 /*
  * Arbitrary input for the service, much of it nearly right. Texts for the wire have a character a byte (ISO 8859-1).
@@ -216,7 +216,10 @@ export const PLANTS: readonly { id: bigint; name: string; tag?: string }[] = [
 ];
 
 /** What a list of {@link PLANTS} has to be. */
-export function listOf({ limit = PLANTS.length, after, tag, fields }: JudgedQuery): { text: string; isLast: boolean } {
+export function listOf({ limit = PLANTS.length, after, tag, fields }: ExpectedQuery): {
+  text: string;
+  isLast: boolean;
+} {
   const meant = PLANTS.filter(
     (each) => (after === undefined || each.id > after) && (tag === undefined || each.tag === tag),
   );
