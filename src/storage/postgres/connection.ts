@@ -63,9 +63,9 @@ export async function reserve(client: SQL, queryTimeoutMs: number): Promise<Rese
 
 function serverProblem({ is_standby, encoding, synchronous_commit, fsync }: ServerFacts): string | undefined {
   if (is_standby) return "it is a standby, which is read-only: name the primary";
-  if (encoding !== "UTF8") return `its encoding is ${encoding}: make a database with ENCODING 'UTF8'`;
-  if (synchronous_commit === "off") return "synchronous_commit is off, so that a commit may be lost: turn it on";
-  if (fsync === "off") return "fsync is off, so that a commit may be lost: turn it on";
+  if (encoding !== "UTF8") return `its encoding is ${encoding}: create a database with ENCODING 'UTF8'`;
+  if (synchronous_commit === "off") return "synchronous_commit is off, so commits can be lost: turn it on";
+  if (fsync === "off") return "fsync is off, so commits can be lost: turn it on";
   return undefined;
 }
 

@@ -57,7 +57,7 @@ export async function migrate({ url, queryTimeoutMs }: ServerOptions, mustExist:
 
 async function applySteps(session: ReservedSQL, mustExist: boolean): Promise<void> {
   let version = await currentVersion(session);
-  if (mustExist && version === 0) throw new Error("it has no tables of Plant Store: name a database that has them");
+  if (mustExist && version === 0) throw new Error("it has no tables of Plant Store: name another database");
   while (version < MIGRATIONS.length) version = await retryRaces(() => session.begin(applyStep));
 }
 
