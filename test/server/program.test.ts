@@ -23,7 +23,7 @@ async function start(path: string, ...args: string[]): Promise<Program> {
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 const statusOf = async (url: string, init?: RequestInit): Promise<number> => (await fetch(url, init)).status;
 
-/** A connection on which a test says exactly what it likes; `closed` resolves with all that came back. */
+/** Opens a connection and sends text. `closed` resolves with the text received when the server closes it. */
 function openSocket(url: string, text: string) {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");
   let received = "";
@@ -39,7 +39,7 @@ function openSocket(url: string, text: string) {
 const createHead = (token: string, body: string) =>
   `POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n${body}\r\n\r\n`;
 
-/** A create of the plant 7 that is half sent and pending; `finish` sends the rest and resolves with the response. */
+/** Sends half of a create of plant 7. `finish` sends the rest and returns the response. */
 async function beginCreate(program: Pick<Program, "url" | "adminUrl">, token: string) {
   const body = '{"id": 7, "name": "Half a letter, then the rest"}';
   const socket = openSocket(program.url, createHead(token, `Content-Length: ${body.length}`) + body.slice(0, 20));
@@ -73,7 +73,7 @@ describe("the command line of serve", () => {
     ["a bad variable", ["serve", "--port", "0"], /^plantstore: PLANTSTORE_LOG must be failures or requests\n$/],
   ];
   for (const [what, args, reason] of misuses) {
-    it(`refuses ${what} in one line with exit code 2`, async () => {
+    it(`rejects ${what} in one line with exit code 2`, async () => {
       const env = { PLANTSTORE_DATABASE: `sqlite:${newPath()}`, PLANTSTORE_LOG: "all" };
       const { exitCode, stdout, stderr } = await run(args, { env });
       expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
@@ -106,7 +106,7 @@ describe("the command line of serve", () => {
   const flags = Object.keys(badSettings);
   for (const round of [0, 1, 2, 3]) {
     const values = Object.values(badSettings).map((bad) => bad[round] as string);
-    it(`names every bad setting at once: ${values.join(" ")}`, async () => {
+    it(`lists all invalid settings: ${values.join(" ")}`, async () => {
       const asFlags = flags.flatMap((flag, n) => (n % 2 === round % 2 ? [`${flag}=${values[n]}`] : []));
       const variableOf = (flag: string) => `PLANTSTORE_${flag.slice(2).replaceAll("-", "_").toUpperCase()}`;
       const env = Object.fromEntries(flags.map((flag, n) => [variableOf(flag), values[n] as string]));
@@ -119,7 +119,7 @@ describe("the command line of serve", () => {
     });
   }
 
-  it("lets flags win over variables", async () => {
+  it("gives flags precedence over variables", async () => {
     const [path, other] = [newPath(), newPath()];
     const env = { PLANTSTORE_DATABASE: `sqlite:${other}`, PLANTSTORE_PORT: "none", PLANTSTORE_LOG: "requests" };
     const program = await startProgram(["--database", `sqlite:${path}`], env);
@@ -128,7 +128,7 @@ describe("the command line of serve", () => {
     await program.logged("request completed");
   });
 
-  it("reads variables where there is no flag, and makes the folder of the database", async () => {
+  it("reads variables if there is no flag, and creates the folder of the database", async () => {
     const path = join(folder.path, "new", "folder", "plants.db");
     await startProgram([], { PLANTSTORE_DATABASE: `sqlite:${path}` });
     expect(existsSync(path)).toBe(true);
@@ -136,7 +136,7 @@ describe("the command line of serve", () => {
 
   for (const taken of ["--port", "--admin-port"]) {
     it(
-      `says in one line that ${taken} is in use, with exit code 1`,
+      `exits with 1 and prints one line when ${taken} is in use`,
       async () => {
         const first = await start(newPath());
         const { port } = new URL((taken === "--port" ? first.url : first.adminUrl) ?? "");
@@ -149,7 +149,7 @@ describe("the command line of serve", () => {
     );
   }
 
-  it("refuses a second server on the same database in one line, with exit code 1", async () => {
+  it("rejects a second server on the same database in one line with exit code 1", async () => {
     const path = newPath();
     const first = await start(path);
     const { exitCode, stdout, stderr } = await run(["serve", "--database", `sqlite:${path}`, "--port", "0"]);
@@ -160,7 +160,7 @@ describe("the command line of serve", () => {
 });
 
 describe("the first start", () => {
-  it("shows one token, a link with it, and a curl line that works when pasted; the second start shows none", async () => {
+  it("prints one token, a sign-in link and a curl line that works when pasted; the second start prints none", async () => {
     const path = newPath();
     const first = await start(path);
     await first.printed(/curl .*\n/);
@@ -182,7 +182,7 @@ describe("the first start", () => {
     expect(second.stdout()).toBe(`Plant Store is ready at ${second.url}\n`);
   });
 
-  /** What the line answers in a shell; where there is no curl, the request that the shell would have made it send. */
+  /** Runs the line in a shell and returns its output. Without curl, sends the request that curl would send. */
   async function paste(line: string): Promise<string> {
     const sh = (script: string) => new Response(Bun.spawn(["sh", "-c", script], { stderr: "ignore" }).stdout).text();
     if (Bun.which("curl") !== null) return sh(line);
@@ -194,7 +194,7 @@ describe("the first start", () => {
 });
 
 describe("a stop signal", () => {
-  /** Sends the signal until the program ends: the first ones may come too soon after the one before. */
+  /** Sends the signal until the program exits, because a signal within one second of the first is ignored. */
   const stopAgain = (program: Program, signal: NodeJS.Signals) =>
     until(
       async () => {
@@ -206,7 +206,7 @@ describe("a stop signal", () => {
     );
 
   it(
-    "and another one at once, as npm doubles a Ctrl-C: answers what was accepted and exits with 0",
+    "repeated immediately, as npm does with Ctrl-C: completes accepted requests and exits with 0",
     async () => {
       const path = newPath();
       const token = await createToken(`sqlite:${path}`, "ann");
@@ -223,7 +223,7 @@ describe("a stop signal", () => {
 
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     it(
-      `${signal}: answers what was accepted, empties the log into the database and exits with 0`,
+      `${signal}: completes accepted requests, checkpoints the WAL and exits with 0`,
       async () => {
         const path = newPath();
         const token = await createToken(`sqlite:${path}`, "ann");
@@ -249,7 +249,7 @@ describe("a stop signal", () => {
 
   for (const second of ["SIGTERM", "SIGINT"] as const) {
     it(
-      `turns /readyz 503 while requests are still taken; a ${second} a second later ends it at once with exit code 1`,
+      `sets /readyz to 503 and keeps serving; a ${second} a second later exits with 1 immediately`,
       async () => {
         const path = newPath();
         const token = await createToken(`sqlite:${path}`, "ann");
@@ -274,7 +274,7 @@ describe("a stop signal", () => {
 });
 
 describe("SIGHUP", () => {
-  it("reloads, and does not stop, a server without a terminal", async () => {
+  it("reloads a server without a terminal", async () => {
     const program = await start(newPath());
     program.process.kill("SIGHUP");
     await program.logged("reloading");
@@ -283,7 +283,7 @@ describe("SIGHUP", () => {
   });
 
   it(
-    "stops a server whose terminal closes: it answers what was accepted and exits with 0",
+    "stops a server whose terminal closes: it completes accepted requests and exits with 0",
     async () => {
       const path = newPath();
       const token = await createToken(`sqlite:${path}`, "ann");
@@ -313,7 +313,7 @@ describe("SIGHUP", () => {
 });
 
 describe("the log", () => {
-  it("has a line with the X-Request-Id for every failure and none for what went well", async () => {
+  it("has a line with the X-Request-Id for each failed request and none for others", async () => {
     const path = newPath();
     const token = await createToken(`sqlite:${path}`, "ann");
     const program = await start(path);
@@ -366,17 +366,17 @@ describe("the limits of a running server", () => {
     return [...statuses];
   };
 
-  it("are 600 invalid tokens a minute of an address, and no bound for good ones", async () => {
+  it("are 600 invalid tokens per minute and address, and unlimited requests with valid ones", async () => {
     const path = newPath();
     const token = await createToken(`sqlite:${path}`, "ann");
     const program = await start(path);
     expect(await failures(program, 600)).toEqual([401]);
-    // Some came back while those were sent.
+    // The quota refilled partly while those were sent.
     expect(await failures(program, 600)).toContain(429);
     expect(await statusOf(`${program.url}/plants`, { headers: bearer(token) })).toBe(200);
   });
 
-  it("are what its settings say", async () => {
+  it("follow the settings", async () => {
     const path = newPath();
     const token = await createToken(`sqlite:${path}`, "ann");
     const proxies = ["--trusted-proxies", "10.0.0.0/8, 127.0.0.1"];
@@ -391,7 +391,7 @@ describe("the limits of a running server", () => {
 });
 
 describe("a running server", () => {
-  it("refuses a token that a command revoked, and goes on taking the others", async () => {
+  it("rejects a token that a command revoked, and accepts others", async () => {
     const path = newPath();
     const program = await start(path);
     const [token, other] = [await createToken(`sqlite:${path}`, "ann"), await createToken(`sqlite:${path}`, "ann")];
@@ -407,7 +407,7 @@ describe("a running server", () => {
     expect(await list(other)).toBe(200);
   });
 
-  it("shows /metrics on the admin listener only, and the plants on the other only", async () => {
+  it("serves /metrics only on the admin listener, and plants only on the main one", async () => {
     const program = await start(newPath());
     expect([await statusOf(`${program.url}/metrics`), await statusOf(`${program.adminUrl}/plants`)]).toEqual([
       404, 404,
@@ -423,7 +423,7 @@ describe("a running server", () => {
   });
 
   it(
-    "closes connections that stall, wherever they do",
+    "closes connections that stall in any phase of a request",
     async () => {
       const path = newPath();
       const token = await createToken(`sqlite:${path}`, "ann");

@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, spyOn } from "bun:test";
 import { stopSignal } from "../../src/server/signals.ts";
 
 const SIGNALS = ["SIGTERM", "SIGINT"] as const;
-/** With the one that counts where a terminal runs the tests. */
+/** Includes SIGHUP, which is a stop signal when a terminal runs the tests. */
 const HANDLED = [...SIGNALS, "SIGHUP"] as const;
 const listenersBefore = HANDLED.map((signal) => process.listeners(signal));
 afterEach(() => {
@@ -14,7 +14,7 @@ afterEach(() => {
 });
 
 describe("stopSignal", () => {
-  it.each(SIGNALS)("forces the exit at a signal a second or more after a first %s, and not before", async (first) => {
+  it.each(SIGNALS)("forces the exit at a signal one second or more after the first %s", async (first) => {
     const exit = spyOn(process, "exit").mockReturnValue(undefined as never);
     let nowMs = 5_000;
     const stopping = stopSignal(() => nowMs);

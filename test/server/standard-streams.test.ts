@@ -9,7 +9,7 @@ const startProgram = startPrograms();
 let databases = 0;
 const newDatabase = () => `sqlite:${folder.path}/plants-${++databases}.db`;
 
-/** Makes so many requests that fail and are logged, then lists plants. */
+/** Sends failing requests, which are logged, then lists plants. */
 async function serves({ url }: { readonly url: string }, token: string, failures = 100): Promise<void> {
   const headers = { Authorization: `Bearer ${token}` };
   for (let n = 0; n < failures; n++) {
@@ -29,7 +29,7 @@ describe("a server", () => {
   });
 
   it.each([100, 1])(
-    "serves and stops with 0 when the readers of its log have gone before %d failures",
+    "serves and stops with 0 when the readers of its log have exited before %d failures",
     async (count) => {
       const database = newDatabase();
       const token = await createToken(database, "ann");

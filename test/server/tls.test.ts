@@ -51,7 +51,7 @@ async function start(files: { cert: string; key: string; database: string }): Pr
 const portOf = ({ url }: Program): number => Number(new URL(url).port);
 
 describe("a server with a certificate", () => {
-  it("speaks TLS, tells so, and asks browsers to stay with it", async () => {
+  it("uses TLS, prints an https URL and sends Strict-Transport-Security", async () => {
     const program = await start(newFiles(first));
     expect(program.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
     expect(await nameShownBy(program)).toBe("first");
@@ -71,12 +71,12 @@ describe("a server with a certificate", () => {
     expect(program.adminUrl).toStartWith("http://");
   });
 
-  it("answers nothing without TLS", async () => {
+  it("sends nothing to a client without TLS", async () => {
     const program = await start(newFiles(first));
-    expect(await tell(program, Buffer.from("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"))).toBe("");
+    expect(await exchange(program, Buffer.from("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"))).toBe("");
   });
 
-  it("refuses what is older than TLS 1.2", async () => {
+  it("rejects versions older than TLS 1.2", async () => {
     const program = await start(newFiles(first));
     const hello = (minor: number) =>
       Buffer.concat([
@@ -86,8 +86,8 @@ describe("a server with a certificate", () => {
         Buffer.from([0, 0, 2, 0xc0, 0x2f, 1, 0]),
       ]);
     const alert = "\x15\x03\x01\x00\x02\x02\x46";
-    expect([await tell(program, hello(1)), await tell(program, hello(2))]).toEqual([alert, alert]);
-    expect(await tell(program, hello(3))).not.toEndWith(alert.slice(-1));
+    expect([await exchange(program, hello(1)), await exchange(program, hello(2))]).toEqual([alert, alert]);
+    expect(await exchange(program, hello(3))).not.toEndWith(alert.slice(-1));
     for (const version of ["TLSv1.2", "TLSv1.3"] as const) {
       const { socket } = await openTls(program, { minVersion: version, maxVersion: version });
       expect(socket.getProtocol()).toBe(version);
@@ -141,7 +141,7 @@ describe("a server with a certificate", () => {
     });
   });
 
-  it("goes on with the old certificate when the new one cannot be installed", async () => {
+  it("keeps the old certificate when the new one cannot be installed", async () => {
     const options = { host: "127.0.0.1", port: 0, reusePort: false, idleTimeoutSeconds: 10, certificate: first };
     const listener = new Listener(options, { fetch: () => new Response() });
     expect(() => listener.setCertificate({ cert: "none", key: "none" })).toThrow("cannot listen on 127.0.0.1");
@@ -151,8 +151,8 @@ describe("a server with a certificate", () => {
     await listener.stop(0, Promise.resolve());
   });
 
-  /** What comes back for these bytes until the server hangs up. */
-  function tell(program: Program, bytes: Uint8Array): Promise<string> {
+  /** Sends bytes. Returns the bytes received until the server closes the connection. */
+  function exchange(program: Program, bytes: Uint8Array): Promise<string> {
     const { promise, resolve } = Promise.withResolvers<string>();
     const socket = connectTcp(portOf(program), "127.0.0.1", () => socket.write(bytes));
     let answer = "";
@@ -165,7 +165,7 @@ describe("a server with a certificate", () => {
   }
 
   it(
-    "shows the new one when the files change, and finishes what it was asked before",
+    "uses the new certificate when the files change, and completes pending requests",
     async () => {
       const files = newFiles(first);
       const token = await createToken(files.database, "ann");
@@ -193,7 +193,7 @@ describe("a server with a certificate", () => {
   );
 
   it(
-    "follows links that are switched at once, and keeps the old one while the new one cannot be used",
+    "follows links that are switched atomically, and keeps the old certificate while the new one is invalid",
     async () => {
       const files = newFiles(first);
       const [good, bad] = [newFiles(second), newFiles({ cert: second.cert, key: first.key })];
@@ -231,14 +231,14 @@ describe("a certificate that cannot be used", () => {
   const none = newFiles({ cert: "none", key: "none" });
 
   it.each([
-    ["it is of another key", mixed.cert, mixed.key, "KEY_VALUES_MISMATCH"],
-    ["it is none", none.cert, good.key, "PEM"],
-    ["its key is none", good.cert, none.key, "PEM"],
-    ["it is not there", `${good.cert}.old`, good.key, "no such file"],
-    ["its key is not there", good.cert, `${good.key}.old`, "no such file"],
+    ["it belongs to another key", mixed.cert, mixed.key, "KEY_VALUES_MISMATCH"],
+    ["it is not a certificate", none.cert, good.key, "PEM"],
+    ["its key is not a key", good.cert, none.key, "PEM"],
+    ["it does not exist", `${good.cert}.old`, good.key, "no such file"],
+    ["its key does not exist", good.cert, `${good.key}.old`, "no such file"],
     ["it is a device", "/dev/zero", good.key, "/dev/zero is not a regular file"],
     ["its key is a folder", good.cert, "/tmp", "/tmp is not a regular file"],
-  ])("stops the start in one line when %s", async (_what, cert, key, reason) => {
+  ])("fails the start with one line when %s", async (_what, cert, key, reason) => {
     const { exitCode, stdout, stderr } = await run(["serve", "--tls-cert", cert, "--tls-key", key]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
     expect(stderr).toStartWith(`plantstore: cannot use the certificate ${cert} with the key ${key}: `);
@@ -300,7 +300,7 @@ describe("a certificate that cannot be used", () => {
     stop();
   });
 
-  it.each(["--tls-cert", "--tls-key"])("is a mistake in the call when only %s is given", async (flag) => {
+  it.each(["--tls-cert", "--tls-key"])("is a usage error when only %s is given", async (flag) => {
     const { exitCode, stderr } = await run(["serve", flag, good.cert]);
     expect([exitCode, stderr]).toEqual([2, "plantstore: --tls-cert and --tls-key must be set together\n"]);
   });

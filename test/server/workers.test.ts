@@ -12,7 +12,7 @@ import { until } from "../support/until.ts";
 const TIMEOUT_MS = 60_000;
 
 let database: PostgresDatabase;
-/** Beside the first one, for what cannot be done from within it. */
+/** A second database, for statements that cannot run in the first one. */
 let other: PostgresDatabase;
 let token: string;
 beforeAll(async () => {
@@ -31,15 +31,15 @@ async function start(workers: number, ...args: string[]): Promise<Program> {
   return await startProgram([...settings, ...args]);
 }
 
-/** One request on a connection of its own, which may go to any worker: its status, or 0 when there is no answer. */
-const ask = (program: Program, path = "/livez"): Promise<number> =>
+/** Sends a request on a new connection, which may go to any worker. Returns the status, or 0 without a response. */
+const request = (program: Program, path = "/livez"): Promise<number> =>
   fetch(program.url + path, { headers: { Authorization: `Bearer ${token}` }, keepalive: false }).then(
     ({ status }) => status,
     () => 0,
   );
 
-/** How many requests to `/livez` each worker has answered, by its number. */
-async function answered(program: Program): Promise<Map<number, number>> {
+/** Returns the number of requests to `/livez` by worker. */
+async function countRequests(program: Program): Promise<Map<number, number>> {
   const text = await fetchMetrics(program);
   const counts = text.matchAll(
     /^plantstore_http_request_duration_seconds_count\{operation="livez",.*worker="(\d+)"\} (\d+)$/gm,
@@ -47,8 +47,8 @@ async function answered(program: Program): Promise<Map<number, number>> {
   return new Map([...counts].map(([, worker, count]) => [Number(worker), Number(count)]));
 }
 
-/** Whether a process is gone: one that nobody has reaped yet has no command line any more. */
-function isGone(pid: number): boolean {
+/** Whether a process has exited. A zombie has an empty command line. */
+function hasExited(pid: number): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8") === "";
   } catch {
@@ -60,7 +60,7 @@ const pidOf = (program: Program, worker: number): number => program.workers().ge
 const messages = (program: Program): unknown[] => program.log().map(({ msg }) => msg);
 
 describe("serve --workers", () => {
-  it("is refused on SQLite, with the remedy, and leaves no file behind", async () => {
+  it("rejects SQLite with a remedy and creates no file", async () => {
     const folder = temporaryFolder();
     const path = `${folder.path}/plants.db`;
     const { exitCode, stdout, stderr } = await run(["serve", "--workers", "2", "--database", `sqlite:${path}`]);
@@ -70,13 +70,13 @@ describe("serve --workers", () => {
     folder.remove();
   });
 
-  it("gives numbers to its own workers only", async () => {
+  it("rejects --worker without a supervisor", async () => {
     const { exitCode, stderr } = await run(["serve", "--worker", "1", "--database", database.url]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining("use --workers") });
   });
 
   it(
-    "refuses a port that is taken, also by other workers, as one server does",
+    "rejects a port in use, by one server or by other workers",
     async () => {
       for (const workers of [1, 2]) {
         const { url } = await start(workers);
@@ -90,7 +90,7 @@ describe("serve --workers", () => {
     TIMEOUT_MS,
   );
 
-  it("says in one line why its workers cannot start, with exit code 1", async () => {
+  it("exits with 1 and prints the reason in one line when its workers cannot start", async () => {
     const args = ["--database", `${database.url}_of_nobody`, "--workers", "3", "--port", "0", "--admin-port", "0"];
     const { exitCode, stdout, stderr } = await run(["serve", ...args]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
@@ -100,7 +100,7 @@ describe("serve --workers", () => {
 
 describe("several workers", () => {
   it(
-    "show one ready line and one first token, and share one port and one page of figures",
+    "print one ready line and one first token, and share one port and one metrics page",
     async () => {
       const program = await startProgram(["--database", other.url, "--workers", "3"]);
       await program.printed(/curl .*\n/);
@@ -110,9 +110,9 @@ describe("several workers", () => {
       let sent = 0;
       const counts = await until(
         async () => {
-          await Promise.all(Array.from({ length: 20 }, () => ask(program)));
+          await Promise.all(Array.from({ length: 20 }, () => request(program)));
           sent += 20;
-          return answered(program);
+          return countRequests(program);
         },
         ({ size }) => size === 3,
       );
@@ -127,12 +127,12 @@ describe("several workers", () => {
   );
 
   it(
-    "log whole lines, each with the number of its worker",
+    "log complete lines with the number of the worker",
     async () => {
       const program = await start(2, "--log", "requests");
       const path = `/${"long-".repeat(2_000)}`;
       for (let round = 0; round < 10; round++) {
-        await Promise.all(Array.from({ length: 50 }, () => ask(program, path)));
+        await Promise.all(Array.from({ length: 50 }, () => request(program, path)));
       }
       expect(await program.stop()).toBe(0);
       const lines = program.log().filter(({ requestId }) => requestId !== undefined);
@@ -145,7 +145,7 @@ describe("several workers", () => {
   );
 
   it(
-    "are replaced when they die, while the others go on",
+    "are restarted when they die, while the others continue",
     async () => {
       const program = await start(2);
       const [first, second] = [pidOf(program, 1), pidOf(program, 2)];
@@ -155,10 +155,10 @@ describe("several workers", () => {
         (pid) => pid !== first,
       );
       expect(pidOf(program, 2)).toBe(second);
-      const statuses = await Promise.all(Array.from({ length: 50 }, () => ask(program, "/plants")));
+      const statuses = await Promise.all(Array.from({ length: 50 }, () => request(program, "/plants")));
       expect(new Set(statuses)).toEqual(new Set([200]));
       await until(
-        async () => [await ask(program), await answered(program)] as const,
+        async () => [await request(program), await countRequests(program)] as const,
         ([, counts]) => counts.has(1) && counts.has(2),
       );
       expect(await program.stop()).toBe(0);
@@ -168,18 +168,18 @@ describe("several workers", () => {
   );
 
   it(
-    "are replaced later and later while they cannot start, and the cause is in the log",
+    "are restarted with increasing delays while they cannot start, and the reason is logged",
     async () => {
       const program = await start(2);
       const name = new URL(database.url).pathname.slice(1);
       const endings = () => program.log().filter(({ endedWorker }) => endedWorker === 1);
-      const figures = async () => (await fetch(`${program.adminUrl}/metrics`)).status;
+      const metricsStatus = async () => (await fetch(`${program.adminUrl}/metrics`)).status;
       const first = pidOf(program, 1);
       try {
         await other.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
         process.kill(first, "SIGKILL");
         await until(
-          async () => [await figures(), endings().length],
+          async () => [await metricsStatus(), endings().length],
           ([status, count]) => {
             expect(status).toBe(200);
             return count === 4;
@@ -205,36 +205,36 @@ describe("several workers", () => {
   );
 
   it(
-    "do not hold up the figures of the others when one does not answer",
+    "export the metrics of the others when one does not reply",
     async () => {
       const program = await start(2);
       await until(
-        async () => [await ask(program), await answered(program)] as const,
+        async () => [await request(program), await countRequests(program)] as const,
         ([, counts]) => counts.size === 2,
       );
       process.kill(pidOf(program, 1), "SIGSTOP");
-      expect([...(await answered(program)).keys()]).toEqual([2]);
+      expect([...(await countRequests(program)).keys()]).toEqual([2]);
       process.kill(pidOf(program, 1), "SIGCONT");
       await until(
-        () => answered(program),
+        () => countRequests(program),
         ({ size }) => size === 2,
       );
     },
     TIMEOUT_MS,
   );
 
-  it("that have hung up and are not gone yet have no figures", async () => {
+  it("have no metrics after they have disconnected", async () => {
     const script = join(import.meta.dir, "../support/silent-worker.ts");
     const { stdout, stderr } = track(Bun.spawn([process.execPath, script], { stdout: "pipe", stderr: "pipe" }));
-    const said = await Promise.all([stdout, stderr].map((each) => new Response(each).text()));
-    expect(said).toEqual(['["none","none"]\n', ""]);
+    const outputs = await Promise.all([stdout, stderr].map((each) => new Response(each).text()));
+    expect(outputs).toEqual(['["none","none"]\n', ""]);
   });
 });
 
 describe("a stop signal to a supervisor", () => {
   let plants = 0;
 
-  /** A create that has come in by half; `finish` sends the rest and resolves with all that came back. */
+  /** Sends half of a create. `finish` sends the rest and returns the bytes received. */
   function beginCreate(program: Program) {
     const body = `{"id": ${++plants}, "name": "Half a letter, then the rest"}`;
     const head = `POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n`;
@@ -265,7 +265,7 @@ describe("a stop signal to a supervisor", () => {
     ["SIGINT", "and its workers, as from a terminal"],
   ] as const) {
     it(
-      `${signal} ${whom}: lets every worker answer what it has accepted, and exits with 0`,
+      `${signal} ${whom}: completes all accepted requests of every worker and exits with 0`,
       async () => {
         const program = await start(2, "--drain", "0s");
         const creates = Array.from({ length: 8 }, () => beginCreate(program));
@@ -276,55 +276,55 @@ describe("a stop signal to a supervisor", () => {
         program.process.kill(signal);
         if (signal === "SIGINT") for (const pid of program.workers().values()) process.kill(pid, signal);
         await until(
-          () => ask(program),
+          () => request(program),
           (status) => status === 0,
         );
         for (const { finish } of creates) expect(await finish()).toStartWith("HTTP/1.1 200 OK\r\n");
         expect(await program.process.exited).toBe(0);
         expect(messages(program).filter((each) => each === "stopped")).toHaveLength(3);
-        expect([...program.workers().values()].filter((pid) => !isGone(pid))).toEqual([]);
+        expect([...program.workers().values()].filter((pid) => !hasExited(pid))).toEqual([]);
       },
       TIMEOUT_MS,
     );
   }
 
   it(
-    "and another one a second later: ends the workers at once, with exit code 1",
+    "repeated a second later: kills the workers and exits with 1",
     async () => {
       const program = await start(2, "--drain", "10m");
       program.process.kill("SIGTERM");
       await until(
-        () => ask(program, "/readyz"),
+        () => request(program, "/readyz"),
         (status) => status === 503,
       );
       const exitCode = await until(
         async () => {
           program.process.kill("SIGTERM");
-          await ask(program);
+          await request(program);
           return program.process.exitCode;
         },
         (code) => code !== null,
       );
       expect(exitCode).toBe(1);
-      for (const pid of program.workers().values()) await until(() => isGone(pid), Boolean);
+      for (const pid of program.workers().values()) await until(() => hasExited(pid), Boolean);
     },
     TIMEOUT_MS,
   );
 
   it(
-    "and a worker that cannot finish: ends it when its time is over, with exit code 1",
+    "kills a worker that does not stop within the timeout, and exits with 1",
     async () => {
       const program = await start(2, "--drain", "0s", "--stop-timeout", "1s");
       process.kill(pidOf(program, 1), "SIGSTOP");
       expect(await program.stop()).toBe(1);
-      await until(() => isGone(pidOf(program, 1)), Boolean);
+      await until(() => hasExited(pidOf(program, 1)), Boolean);
       expect(messages(program).filter((each) => each === "stopped")).toHaveLength(1);
     },
     TIMEOUT_MS,
   );
 
   it(
-    "SIGKILL: leaves no worker behind, each answers what it has accepted",
+    "SIGKILL: every worker completes its accepted requests and exits",
     async () => {
       const program = await start(2, "--drain", "0s");
       const creates = Array.from({ length: 8 }, () => beginCreate(program));
@@ -334,11 +334,11 @@ describe("a stop signal to a supervisor", () => {
       );
       await program.stop("SIGKILL");
       await until(
-        () => ask(program),
+        () => request(program),
         (status) => status === 0,
       );
       for (const { finish } of creates) expect(await finish()).toStartWith("HTTP/1.1 200 OK\r\n");
-      for (const pid of program.workers().values()) await until(() => isGone(pid), Boolean);
+      for (const pid of program.workers().values()) await until(() => hasExited(pid), Boolean);
     },
     TIMEOUT_MS,
   );
@@ -346,7 +346,7 @@ describe("a stop signal to a supervisor", () => {
 
 describe("a killed supervisor", () => {
   it(
-    "leaves its port to the next one at once, however long its workers would drain",
+    "frees its port for the next one immediately, regardless of the drain time of its workers",
     async () => {
       let program = await start(2, "--drain", "10m");
       const { port } = new URL(program.url);
@@ -356,8 +356,8 @@ describe("a killed supervisor", () => {
         // The last --port wins.
         program = await start(2, "--drain", "10m", "--port", port);
         expect(new URL(program.url).port).toBe(port);
-        expect(await ask(program, "/plants")).toBe(200);
-        for (const pid of workers) await until(() => isGone(pid), Boolean);
+        expect(await request(program, "/plants")).toBe(200);
+        for (const pid of workers) await until(() => hasExited(pid), Boolean);
       }
     },
     TIMEOUT_MS,
@@ -369,11 +369,11 @@ describe("a killed supervisor", () => {
       const program = await start(2, "--drain", "10m");
       program.process.kill("SIGTERM");
       await until(
-        () => ask(program, "/readyz"),
+        () => request(program, "/readyz"),
         (status) => status === 503,
       );
       await program.stop("SIGKILL");
-      for (const pid of program.workers().values()) await until(() => isGone(pid), Boolean);
+      for (const pid of program.workers().values()) await until(() => hasExited(pid), Boolean);
     },
     TIMEOUT_MS,
   );
@@ -381,24 +381,24 @@ describe("a killed supervisor", () => {
 
 describe("workers with limits and a certificate", () => {
   it(
-    "each count invalid tokens for themselves, and never those of others against a good one",
+    "each count invalid tokens separately, and never reject a valid token",
     async () => {
       const program = await start(2, "--failure-limit", "3/h");
       const headers = { Authorization: "Bearer plt_nobody" };
       const statuses: number[] = [];
       for (let n = 0; n < 40; n++) {
-        const answer = await fetch(`${program.url}/plants`, { headers, keepalive: false });
-        statuses.push(answer.status);
+        const response = await fetch(`${program.url}/plants`, { headers, keepalive: false });
+        statuses.push(response.status);
       }
       expect(new Set(statuses)).toEqual(new Set([401, 429]));
       expect(statuses.filter((status) => status === 401)).toHaveLength(2 * 3);
-      for (let n = 0; n < 20; n++) expect(await ask(program, "/plants?limit=1")).toBe(200);
+      for (let n = 0; n < 20; n++) expect(await request(program, "/plants?limit=1")).toBe(200);
     },
     TIMEOUT_MS,
   );
 
   it(
-    "all use TLS, and all replace the certificate on SIGHUP",
+    "all use TLS and replace the certificate on SIGHUP",
     async () => {
       const folder = temporaryFolder();
       const files = { cert: `${folder.path}/tls.crt`, key: `${folder.path}/tls.key` };
@@ -408,7 +408,7 @@ describe("workers with limits and a certificate", () => {
       };
       put(makeCertificate("first"));
       const program = await start(2, "--tls-cert", files.cert, "--tls-key", files.key);
-      /** The names that 20 connections are shown, which may go to any worker. */
+      /** Returns the certificate names of 20 connections, which may go to any worker. */
       const names = () => Promise.all(Array.from({ length: 20 }, () => nameShownBy(program)));
       expect(new Set(await names())).toEqual(new Set(["first"]));
       put(makeCertificate("second"));
