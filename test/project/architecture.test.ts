@@ -62,7 +62,6 @@ const RULES: readonly Rule[] = [
       "src/observability/",
       "src/storage/",
       "src/cli/maintenance.ts",
-      "src/cli/token.ts",
       "node:",
     ],
   },
