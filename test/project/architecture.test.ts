@@ -61,7 +61,6 @@ const RULES: readonly Rule[] = [
       "src/http/",
       "src/observability/",
       "src/storage/",
-      "src/cli/maintenance.ts",
       "node:",
     ],
   },
