@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { newPostgresDatabase, type PostgresDatabase } from "../support/postgres.ts";
 import { type Program, run, startProgram } from "../support/program.ts";
 
-const TIMEOUT_MS = 30_000;
+const TIMEOUT_MS = 60_000;
 
 let database: PostgresDatabase;
 let replicas: Program[];

@@ -4,7 +4,7 @@ import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import { statusOf } from "../../src/domain/error.ts";
 import { stringifyJson } from "../../src/domain/json.ts";
 
-/** What came back: `text` is the body exactly as it was sent, `body` its JSON value with ids rounded to doubles. */
+/** A response. `text` is the exact body, `body` its JSON value with ids rounded to doubles. */
 export interface Reply {
   readonly status: number;
   readonly headers: Headers;
@@ -44,7 +44,7 @@ interface Description {
   readonly components: { readonly headers: Record<string, DocumentedHeader>; readonly schemas: Record<string, object> };
 }
 
-/** Headers that no description has to tell: HTTP's own, and what is for browsers alone. */
+/** Headers that the API description may omit: those of HTTP itself and those for browsers. */
 const OF_HTTP = ["connection", "content-length", "content-type", "date", "transfer-encoding", "vary"];
 const FOR_BROWSERS = ["access-control-allow-origin", "access-control-expose-headers", "x-content-type-options"];
 
@@ -59,7 +59,7 @@ export function openApiAjv(): Ajv2020 {
   return ajv.addVocabulary(["components", "example"]);
 }
 
-/** Calls the service, and holds every answer that it sees against the interface description that is served. */
+/** Calls the service and checks every response against the API description that it serves. */
 export class Api {
   readonly #url: string;
   readonly #description: Description;
@@ -86,11 +86,11 @@ export class Api {
     return this.#checked(method, path, toReply(response.status, response.headers, await response.text()));
   }
 
-  /** Sends a request byte for byte, which must ask for the connection to be closed. */
+  /** Sends a request byte for byte. It must contain `Connection: close`. */
   async sendRaw(request: string): Promise<Reply> {
     const [method = "", path = ""] = request.split(" ", 2);
-    const answer = await exchange(Number(new URL(this.#url).port), request);
-    const [, status, head = "", text = ""] = /^HTTP\/1\.1 (\d{3})[^\r]*\r\n(.*?)\r\n\r\n(.*)$/s.exec(answer) ?? [];
+    const response = await exchange(Number(new URL(this.#url).port), request);
+    const [, status, head = "", text = ""] = /^HTTP\/1\.1 (\d{3})[^\r]*\r\n(.*?)\r\n\r\n(.*)$/s.exec(response) ?? [];
     const headers = new Headers(head.split("\r\n").map((line) => line.split(/: ?(.*)/, 2) as [string, string]));
     return this.#checked(method, path, toReply(Number(status), headers, text));
   }
@@ -108,7 +108,7 @@ export class Api {
     return this.send("DELETE", `/plants/${id}`, { token });
   }
 
-  /** The ids of the owner's plants, digit for digit. */
+  /** The exact ids of the owner's plants. */
   async ids(token: string, query = ""): Promise<string[]> {
     return idsIn(await this.list(token, `?fields=id${query}`));
   }
@@ -176,14 +176,14 @@ export class Api {
   }
 }
 
-/** The ids in a list of ids, digit for digit. */
+/** The exact ids in a list. */
 export const idsIn = ({ text }: Reply): string[] => [...text.matchAll(/"id":(-?\d+)/g)].map(([, id]) => id as string);
 
-/** Where the `Link` header says that the list goes on. */
+/** The URL of the next page in the `Link` header. */
 export const nextOf = ({ headers }: Reply): string | undefined =>
   /^<([^>]*)>; rel="next"$/.exec(headers.get("link") ?? "")?.[1];
 
-/** Sends bytes to a port of this machine and resolves with all that comes back, when the other side hangs up. */
+/** Sends bytes to a local port and resolves with all received bytes when the server closes the connection. */
 export function exchange(port: number, bytes: string | Uint8Array): Promise<string> {
   const { promise, resolve, reject } = Promise.withResolvers<string>();
   const chunks: Uint8Array[] = [];

@@ -11,35 +11,32 @@ interface Target {
   readonly url: string;
   readonly pool: ConnectionPool;
   isReady: boolean;
-  isGone: boolean;
+  isRemoved: boolean;
 }
 
-/**
- * Sends each request to some server that says it is ready, on connections that it keeps as HTTP lets it. It repeats
- * nothing and hides nothing: a request that fails is a failure of its server.
- */
+/** A load balancer that sends each request to a random ready server on a persistent connection. It never retries. */
 export class Balancer implements LedgerClient {
   readonly #token: string;
   readonly #targets: Target[] = [];
-  /** Requests without an answer or with one of the kind 5xx, by the URL of their server. */
+  /** Requests without a response or with a 5xx status, by the URL of their server. */
   readonly failures = new Map<string, string[]>();
 
   constructor(token: string) {
     this.#token = token;
   }
 
-  /** Sends a server requests from now on, whenever its `/readyz` allows it; resolves when it does for the first time. */
+  /** Adds a server, which gets requests while `/readyz` succeeds. Resolves when it is ready for the first time. */
   async add(url: string): Promise<void> {
-    const target: Target = { url, pool: new ConnectionPool(url), isReady: false, isGone: false };
+    const target: Target = { url, pool: new ConnectionPool(url), isReady: false, isRemoved: false };
     this.#targets.push(target);
     this.#watch(target);
     while (!target.isReady) await Bun.sleep(POLL_EVERY_MS);
   }
 
-  /** Forgets a server. */
+  /** Removes a server. */
   remove(url: string): void {
     for (const target of this.#targets.filter((each) => each.url === url)) {
-      target.isGone = true;
+      target.isRemoved = true;
       target.pool.close();
       this.#targets.splice(this.#targets.indexOf(target), 1);
     }
@@ -55,7 +52,7 @@ export class Balancer implements LedgerClient {
     await this.#send({ method: "DELETE", path: `/plants/${id}` });
   }
 
-  /** All plants at once, streamed. */
+  /** Lists all plants with one request. */
   async *listPlants(): AsyncGenerator<Plant, void> {
     const { text } = await this.#send({ method: "GET", path: "/plants?fields=id,name,tag" });
     for (const plant of parseJson(text) as Plant[]) yield { ...plant, id: BigInt(plant.id) };
@@ -78,7 +75,7 @@ export class Balancer implements LedgerClient {
     }
   }
 
-  /** Some server that is ready, as soon as there is one. */
+  /** Waits for a ready server. */
   async #pick(): Promise<Target> {
     for (;;) {
       const ready = this.#targets.filter(({ isReady }) => isReady);
@@ -89,7 +86,7 @@ export class Balancer implements LedgerClient {
   }
 
   async #watch(target: Target): Promise<void> {
-    while (!target.isGone) {
+    while (!target.isRemoved) {
       const reply = await target.pool.send({ method: "GET", path: "/readyz" }).catch(() => undefined);
       target.isReady = reply?.status === 200;
       await Bun.sleep(POLL_EVERY_MS);

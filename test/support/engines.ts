@@ -2,7 +2,7 @@ import { openStorage } from "../../src/storage/open.ts";
 import { newPostgresDatabase } from "./postgres.ts";
 import { type OwnDatabase, openSqlite, temporaryFolder } from "./service.ts";
 
-/** Every engine, by name: `describe.each(ENGINES)("on %s", (_, open) => ... startService({ open }) ...)`. */
+/** All engines, by name: `describe.each(ENGINES)("on %s", (_, open) => ... startService({ open }) ...)`. */
 export const ENGINES: [name: string, open: () => Promise<OwnDatabase>][] = [
   ["SQLite", openSqlite],
   ["PostgreSQL", openPostgres],
@@ -11,11 +11,11 @@ export const ENGINES: [name: string, open: () => Promise<OwnDatabase>][] = [
 /** An empty database for programs, which open it by its URL. */
 export interface TestDatabase {
   readonly url: string;
-  /** Takes it away, once no program uses it. */
+  /** Removes the database when no program uses it. */
   drop(): void | Promise<void>;
 }
 
-/** A database of every engine, by name: `describe.each(DATABASES)("on %s", (_, newDatabase) => ...)`. */
+/** An empty database on each engine, by name: `describe.each(DATABASES)("on %s", (_, newDatabase) => ...)`. */
 export const DATABASES: [name: string, newDatabase: () => Promise<TestDatabase>][] = [
   ["SQLite", newSqliteDatabase],
   ["PostgreSQL", newPostgresDatabase],

@@ -1,6 +1,6 @@
 /**
- * Runs the program on a disk that fails on command: `bun faulty-disk.ts <fault> <database file> serve ...`. SIGUSR1 begins
- * the fault, SIGUSR2 ends it. What fails are the system calls of this very process, so that it needs no rights and no tools.
+ * Runs the program with injected disk faults: `bun faulty-disk.ts <fault> <database file> serve ...`. SIGUSR1 begins the
+ * fault, SIGUSR2 ends it. Only system calls of this process fail, so no privileges or tools are needed.
  */
 import { dlopen, ptr } from "bun:ffi";
 import { constants, fstatSync, openSync, statSync } from "node:fs";
@@ -17,45 +17,45 @@ const MAX_FD = 256;
 const libc = openLibc();
 
 const FAULTS: Record<string, Fault> = {
-  /** No file grows any more, as on a full disk. */
+  /** Files cannot grow, as on a full disk. */
   full: {
     begin(path) {
-      // Without a handler the signal that comes with each refusal would end the process.
+      // Each failed write also sends this signal, which would end the process without a handler.
       process.on("SIGXFSZ", () => {});
       limitFiles(BigInt(Math.min(statSync(path).size, statSync(`${path}-wal`).size)));
     },
     end: () => limitFiles(unlimited),
   },
-  /** What is written to the log is lost, and its fsync fails. */
+  /** Writes to the WAL are lost, and its fsync fails. */
   "lost-log": losing("-wal"),
-  /** What is written to the database file is lost, and its fsync fails. */
+  /** Writes to the database file are lost, and its fsync fails. */
   "lost-file": losing(""),
 };
 
 const unlimited = 2n ** 64n - 1n;
 const [name = "", path = "", ...args] = process.argv.slice(2);
 const fault = FAULTS[name];
-if (fault === undefined) throw new Error(`there is no fault ${name}`);
+if (fault === undefined) throw new Error(`unknown fault ${name}`);
 process.on("SIGUSR1", () => {
   fault.begin(path);
   console.log("the disk fails");
 });
 process.on("SIGUSR2", () => {
   fault.end();
-  console.log("the disk is well");
+  console.log("the disk recovers");
 });
 process.argv.splice(2, process.argv.length, ...args);
 await import("../../src/main.ts");
 
-/** The hard limit stays as it is, so that the soft one can be lifted again. */
+/** Sets the soft limit only, so that it can be raised again. */
 function limitFiles(bytes: bigint): void {
   const limit = new BigUint64Array(2);
   libc.getrlimit(RLIMIT_FSIZE, ptr(limit));
   limit[0] = bytes < (limit[1] as bigint) ? bytes : (limit[1] as bigint);
-  if (libc.setrlimit(RLIMIT_FSIZE, ptr(limit)) !== 0) throw new Error("the limit was refused");
+  if (libc.setrlimit(RLIMIT_FSIZE, ptr(limit)) !== 0) throw new Error("cannot set the limit");
 }
 
-/** Puts `/dev/null` in the place of the file that the server writes to: it takes everything, and cannot be synced. */
+/** Replaces the file that the server writes to by `/dev/null`, which accepts writes and rejects fsync. */
 function losing(suffix: string): Fault {
   let fd: number;
   let original: number;
@@ -69,7 +69,7 @@ function losing(suffix: string): Fault {
   };
 }
 
-/** The writer opens its files after the reader, and is the last to open them for writing. */
+/** The last writable descriptor of a file: the writer opens its files after the reader. */
 function lastDescriptorOf(file: string): number {
   const { dev, ino } = statSync(file);
   for (let fd = MAX_FD; fd > 2; fd--) {
@@ -78,7 +78,7 @@ function lastDescriptorOf(file: string): number {
       const isWritable = (libc.fcntl(fd, F_GETFL) & O_ACCMODE) !== constants.O_RDONLY;
       if (found.dev === dev && found.ino === ino && isWritable) return fd;
     } catch {
-      // Nothing is open there.
+      // Not an open descriptor.
     }
   }
   throw new Error(`${file} is not open`);
@@ -97,8 +97,8 @@ function openLibc() {
         setrlimit: { args: ["int", "ptr"], returns: "int" },
       }).symbols;
     } catch {
-      // Perhaps the other C library.
+      // Try the other C library.
     }
   }
-  throw new Error(`there is none of ${names.join(", ")}`);
+  throw new Error(`cannot load any of ${names.join(", ")}`);
 }

@@ -1,10 +1,10 @@
 import { parseJson, stringifyJson } from "../../src/domain/json.ts";
 import type { Api, Reply } from "./api.ts";
 
-/** An object of a description. Its integers may be `bigint`. */
+/** A JSON object of the API description. Its integers may be `bigint`. */
 export type Json = Record<string, unknown>;
 
-/** A parameter as it is described, references in place. */
+/** A parameter with its references resolved. */
 interface Parameter {
   /** Its place, `path`, `query` or `header`, and its name. */
   readonly key: string;
@@ -12,7 +12,7 @@ interface Parameter {
   readonly example: unknown;
 }
 
-/** An operation as it is described, references in place. */
+/** An operation with its references resolved. */
 export interface Operation {
   readonly method: string;
   readonly path: string;
@@ -20,17 +20,17 @@ export interface Operation {
   readonly body: { readonly schema: Json; readonly example: Json } | undefined;
 }
 
-/** A request that the description tells how to write. */
+/** A request to an operation of the API description. */
 export interface DescribedRequest {
   readonly operation: Operation;
   /** By {@link Parameter.key}, as JSON values. */
   readonly parameters: Readonly<Record<string, unknown>>;
-  /** A JSON value; a text is sent as it is. */
+  /** A JSON value; a string is sent unchanged. */
   readonly body?: unknown;
   readonly contentType?: string;
 }
 
-/** The operations of a description, given as a JSON text. */
+/** Parses the operations of an API description. */
 export function operationsOf(text: string): Operation[] {
   const description = parseJson(text) as Json;
   const resolve = (value: unknown): Json => {
@@ -63,7 +63,7 @@ function bodyOf({ schema, examples }: Json, resolve: (value: unknown) => Json) {
   return { schema: resolve(schema), example: example?.value ?? {} };
 }
 
-/** The request that the examples of an operation make. */
+/** The request that consists of an operation's examples. */
 export function exemplary(operation: Operation): DescribedRequest {
   const given = operation.parameters.filter(({ example }) => example !== undefined);
   const parameters = Object.fromEntries(given.map(({ key, example }) => [key, example]));
@@ -71,13 +71,13 @@ export function exemplary(operation: Operation): DescribedRequest {
   return { operation, parameters, ...(body && { body: body.example, contentType: "application/json" }) };
 }
 
-/** A value as it stands in a path, a query or a header: a list with commas. */
+/** Serializes a value for a path, query or header; lists are separated by commas. */
 export function written(value: unknown): string {
   if (Array.isArray(value)) return value.join(",");
   return typeof value === "string" ? value : stringifyJson(value);
 }
 
-/** Sends a request as the description says. */
+/** Sends a request of the API description. */
 export function sendDescribed(api: Api, request: DescribedRequest, token: string | undefined): Promise<Reply> {
   const { operation, parameters, body, contentType } = request;
   const headers: Record<string, string> = contentType === undefined ? {} : { "Content-Type": contentType };

@@ -2,30 +2,30 @@ import { SQL } from "bun";
 import { onCleanUp } from "./cleanup.ts";
 import { type Cluster, type ClusterOptions, startCluster } from "./cluster.ts";
 
-/** A database of one test's own, on a real server. */
+/** A database for one test, on a real server. */
 export interface PostgresDatabase {
   readonly url: string;
-  /** Runs statements as the owner of the server, outside of what is tested. */
+  /** Runs statements as the superuser, on a separate connection. */
   query<Row>(sql: string): Promise<Row[]>;
-  /** Runs `use` while a transaction beside it holds what `sql` takes; it is rolled back afterwards. */
+  /** Runs `use` while another transaction holds the locks that `sql` takes; it is rolled back afterwards. */
   holding<Result>(sql: string, use: () => Promise<Result>): Promise<Result>;
   drop(): Promise<void>;
 }
 
-/** A PostgreSQL server of this process's own. It ends with this process, whichever way that ends. */
+/** A PostgreSQL server that this process started. It stops when this process ends, even by SIGKILL. */
 export interface PostgresServer {
-  /** Of the server's own database. */
+  /** URL of the database `postgres`. */
   readonly url: string;
   newDatabase(): Promise<PostgresDatabase>;
-  /** Sends a signal to the server, as an operating system in need would. */
+  /** Sends a signal to the postmaster. */
   kill(signal: NodeJS.Signals): void;
-  /** Stops every process of the server where it stands, with all connections open; the result lets them go on. */
+  /** Suspends all processes of the server, with their connections open. Returns a function that resumes them. */
   freeze(): Promise<() => void>;
-  /** Starts it again after its end, with the same data at the same address, on request as a standby. */
+  /** Starts a server that has ended again, with the same data and address. */
   restart(options?: { readonly asStandby: boolean }): Promise<void>;
-  /** Starts a standby. From now on this server answers a commit once the standby has it on disk. */
+  /** Starts a synchronous standby: a commit is acknowledged once the standby has it on disk. */
   startStandby(): Promise<PostgresServer>;
-  /** Makes this server, a standby, the primary. */
+  /** Promotes this standby to primary. */
   promote(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -33,13 +33,13 @@ export interface PostgresServer {
 let databases = 0;
 let shared: Promise<string> | undefined;
 
-/** A new database on the server of this test file or run, or on the one that PLANTSTORE_TEST_POSTGRES names by its URL. */
+/** A new database on the server at PLANTSTORE_TEST_POSTGRES, or else on one that the first call starts. */
 export async function newPostgresDatabase(): Promise<PostgresDatabase> {
   shared ??= Promise.resolve(process.env["PLANTSTORE_TEST_POSTGRES"] ?? startCluster().then(({ url }) => url));
   return makeDatabase(await shared);
 }
 
-/** Starts one more server, for tests that do it harm or want it otherwise. */
+/** Starts a separate server, for tests that kill or configure it. */
 export async function startPostgres(options: ClusterOptions = {}): Promise<PostgresServer> {
   return serverOf(await startCluster(options));
 }

@@ -4,21 +4,21 @@ import { onCleanUp } from "./cleanup.ts";
 
 const MAIN = join(import.meta.dir, "../../src/main.ts");
 
-/** The real program, running as a server in a process of its own. */
+/** A running `serve` process. */
 export interface Program {
   readonly url: string;
   /** Base URL of the admin listener; `undefined` when it is off. */
   readonly adminUrl: string | undefined;
   readonly process: Subprocess<"ignore", "pipe", "pipe">;
-  /** All that it has printed on standard output until now. */
+  /** Its standard output so far. */
   stdout(): string;
-  /** Resolves when it has printed what matches; rejects when it ends without. */
+  /** Resolves when standard output matches; rejects when it ends without a match. */
   printed(pattern: RegExp): Promise<void>;
-  /** The lines of its log until now. */
+  /** The lines of its log so far. */
   log(): Record<string, unknown>[];
-  /** The process ids of its workers by their numbers, as far as they serve. */
+  /** Process ids of the workers that serve, by worker number. */
   workers(): Map<number, number>;
-  /** Resolves when this text is in the log; rejects when the log ends without it. */
+  /** Resolves when the log contains this text; rejects when it ends without it. */
   logged(text: string): Promise<void>;
   /** Sends the signal and resolves with the exit code. */
   stop(signal?: NodeJS.Signals): Promise<number>;
@@ -46,12 +46,12 @@ export function track<Child extends Subprocess>(child: Child): Child {
   return child;
 }
 
-/** The environment without settings and the variables of this test run. */
+/** The environment without settings of Plant Store. */
 export const cleanEnvironment = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(?:PLANTSTORE|OTEL)_/.test(name)),
 );
 
-/** What starts the program with these arguments, for a test that wants its streams to itself. */
+/** The command that runs the program with these arguments. */
 export const commandLine = (args: readonly string[]): string[] => [process.execPath, MAIN, ...args];
 
 /** Runs a command of the program to its end. */
@@ -73,14 +73,14 @@ export async function run(args: readonly string[], { env, stdin, cwd }: RunOptio
   return { exitCode, stdout, stderr };
 }
 
-/** Makes a token with the command line; more `args` narrow it. */
+/** Creates a token with the command line. */
 export async function createToken(database: string, owner: string, args: readonly string[] = []): Promise<string> {
   const made = await run(["token", "create", "--database", database, "--owner", owner, ...args]);
   if (made.exitCode !== 0) throw new Error(made.stderr);
   return made.stdout.trim();
 }
 
-/** Starts `serve` on free ports and waits until it is ready; `command` says how the program is started. */
+/** Starts `serve` on free ports and waits until it is ready. `command` builds the command line. */
 export async function startProgram(
   args: readonly string[],
   env: Record<string, string> = {},
@@ -113,7 +113,7 @@ export async function startProgram(
     process: child,
     stdout: stdout.text,
     async printed(pattern) {
-      if ((await stdout.until(pattern)) === undefined) throw new Error(`it printed only ${stdout.text()}`);
+      if ((await stdout.until(pattern)) === undefined) throw new Error(`no match in the output: ${stdout.text()}`);
     },
     log,
     workers: () =>
@@ -133,16 +133,16 @@ export async function startProgram(
   };
 }
 
-/** What a server shows at `/metrics`. */
+/** The body of `/metrics`. */
 export const fetchMetrics = async ({ adminUrl }: Pick<Program, "adminUrl">): Promise<string> =>
   (await fetch(`${adminUrl}/metrics`)).text();
 
-/** The memory that a server holds, as it tells itself. */
+/** Resident memory of a server, from its metrics. */
 export async function residentBytes(program: Program): Promise<number> {
   return Number(/^process_resident_memory_bytes (\d+)$/m.exec(await fetchMetrics(program))?.[1]);
 }
 
-/** Keeps what a stream prints; `until` resolves at the first match, or with `undefined` at the stream's end. */
+/** Collects a stream. `until` resolves with the first match, or with `undefined` when the stream ends. */
 function collect(stream: ReadableStream<Uint8Array>) {
   let text = "";
   let hasEnded = false;

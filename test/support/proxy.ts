@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer } from "node:net";
 
-/** Stands between a storage and its server, as the address does that a failover tool moves from server to server. */
+/** A TCP proxy in front of a database server, which can switch to another server like a failover address. */
 export async function startProxy(serverUrl: string) {
   let target = new URL(serverUrl);
   let isCutting = false;
@@ -21,11 +21,11 @@ export async function startProxy(serverUrl: string) {
   url.port = String((proxy.address() as AddressInfo).port);
   return {
     url: url.href,
-    /** Swallows the server's next reply and hangs up. */
+    /** Drops the server's next reply and closes the connection. */
     cutNextReply() {
       isCutting = true;
     },
-    /** Leads new connections to another server. */
+    /** Forwards new connections to another server. */
     moveTo(otherUrl: string) {
       target = new URL(otherUrl);
     },

@@ -15,7 +15,7 @@ import { openStorage } from "../../src/storage/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { onCleanUp } from "./cleanup.ts";
 
-/** The whole service in this process, on a real socket and a real database of its own. */
+/** The service in this process, with its own port and database. */
 export interface Service {
   readonly url: string;
   readonly port: number;
@@ -24,7 +24,7 @@ export interface Service {
   /** The events of all responses, newest last. */
   readonly responses: ResponseEvent[];
   readonly budget: SendBudget;
-  /** A token for an owner that nobody else has, unless one is named. */
+  /** Creates a token, by default for a new owner. */
   token(options?: { owner?: string; scopes?: readonly Scope[]; expiresAt?: number }): Promise<string>;
   stop(): Promise<void>;
 }
@@ -45,10 +45,10 @@ export function temporaryFolder(): { readonly path: string; remove(): void } {
 
 let owners = 0;
 
-/** An owner that no other test has. */
+/** A unique owner. */
 export const newOwner = (): string => `owner-${process.pid}-${++owners}`;
 
-/** Keeps plants for an owner without the API: thousands a second. */
+/** Inserts plants directly into storage, which is faster than the API. */
 export async function plantAll(service: Service, owner: string, plants: readonly Plant[]): Promise<void> {
   for (let start = 0; start < plants.length; start += 2_000) {
     const batch = plants.slice(start, start + 2_000);
@@ -56,10 +56,10 @@ export async function plantAll(service: Service, owner: string, plants: readonly
   }
 }
 
-/** A database that one service has for itself. */
+/** The database of one service. */
 export interface OwnDatabase {
   readonly storage: Storage;
-  /** Takes it away, once the storage is closed. */
+  /** Removes the database after the storage is closed. */
   remove(): void | Promise<void>;
 }
 
@@ -73,13 +73,13 @@ export async function openSqlite(): Promise<OwnDatabase> {
 }
 
 export interface ServiceOptions {
-  /** What to keep the plants in: SQLite, unless said otherwise. */
+  /** Opens the database; SQLite by default. */
   readonly open?: () => Promise<OwnDatabase>;
-  /** May stand between the application and its database, to make it fail. */
+  /** Wraps the storage, for example to inject faults. */
   readonly wrap?: (storage: Storage) => Storage;
-  /** Whose tokens are let in besides its own. */
+  /** An identity provider whose tokens are accepted too. */
   readonly issuer?: Issuer;
-  /** What else the listener is told: by default it limits nothing and lets no other web site in. */
+  /** Options of the HTTP server. By default there are no rate limits and no allowed origins. */
   readonly server?: Partial<ServerOptions>;
   /** The budget for unread response bodies; 64 MiB by default. */
   readonly sendBufferBytes?: number;

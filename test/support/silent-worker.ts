@@ -1,6 +1,6 @@
 /**
- * A supervisor with one worker that reports that it is ready, disconnects and keeps running. Prints the metrics that the
- * supervisor gets from it, requested twice: while the channel may still be open, and after that.
+ * A supervisor with one worker that reports ready, closes its IPC channel and keeps running. Prints the metrics that the
+ * supervisor gets from it in two requests: one while the channel may still be open, and one after that.
  */
 import { openLog } from "../../src/observability/log.ts";
 import { WorkerProcess } from "../../src/server/worker-process.ts";

@@ -1,7 +1,7 @@
 import { afterEach } from "bun:test";
 import { type Program, startProgram } from "./program.ts";
 
-/** {@link startProgram} for the tests of a file: what one has started is killed after it. */
+/** Returns a {@link startProgram} whose programs are killed after each test of the file. */
 export function startPrograms(): typeof startProgram {
   let started: Program[] = [];
   afterEach(async () => {

@@ -1,8 +1,8 @@
-/** Asks until the answer holds, and returns it. The time limit of the test is the bound. */
-export async function until<T>(ask: () => T | Promise<T>, holds: (answer: T) => boolean = Boolean): Promise<T> {
+/** Polls until `holds` accepts the result, and returns it. The test's timeout is the bound. */
+export async function until<T>(poll: () => T | Promise<T>, holds: (result: T) => boolean = Boolean): Promise<T> {
   for (;;) {
-    const answer = await ask();
-    if (holds(answer)) return answer;
+    const result = await poll();
+    if (holds(result)) return result;
     await new Promise((resolve) => setImmediate(resolve));
   }
 }

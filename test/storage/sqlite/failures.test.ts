@@ -54,7 +54,7 @@ async function start(path: string, fault?: string) {
     },
     async heal() {
       program.process.kill("SIGUSR2");
-      await program.printed(/the disk is well/);
+      await program.printed(/the disk recovers/);
     },
   };
 }
