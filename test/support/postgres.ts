@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { SQL } from "bun";
 import { onCleanUp } from "./cleanup.ts";
 import { type Cluster, type ClusterOptions, startCluster } from "./cluster.ts";
@@ -30,7 +31,6 @@ export interface PostgresServer {
   stop(): Promise<void>;
 }
 
-let databases = 0;
 let shared: Promise<string> | undefined;
 
 /** A new database on the server at PLANTSTORE_TEST_POSTGRES, or else on one that the first call starts. */
@@ -80,7 +80,7 @@ function serverOf(cluster: Cluster): PostgresServer {
 }
 
 async function makeDatabase(serverUrl: string): Promise<PostgresDatabase> {
-  const name = `plantstore_test_${process.pid}_${++databases}`;
+  const name = `plantstore_test_${randomBytes(8).toString("hex")}`;
   await ask(serverUrl, `CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE template0`);
   const url = new URL(serverUrl);
   url.pathname = name;
