@@ -1,3 +1,4 @@
+import type { Token } from "../domain/token.ts";
 import type { Storage, StoredPlant } from "../storage/storage.ts";
 import {
   comparePlants,
@@ -8,8 +9,6 @@ import {
   type OnProgress,
 } from "./compare.ts";
 
-/** Chunks written concurrently; together they must fit into the write queue of every engine. */
-const MAX_CHUNKS_IN_FLIGHT = 3;
 /** Tokens written concurrently. */
 const MAX_TOKENS_IN_FLIGHT = 100;
 
@@ -31,11 +30,12 @@ export function requireEqual(difference: Difference): void {
  * @throws Error that names a plant that exists only in the target or differs there
  */
 export async function copyPlants(databases: Databases, onProgress: OnProgress): Promise<void> {
-  await forEachConcurrently(comparePlants(databases), MAX_CHUNKS_IN_FLIGHT, async ({ differences }) => {
+  for await (const { differences } of comparePlants(databases)) {
     differences.forEach(requireResolvable);
+    // One chunk at a time: a write of a longer queue could exceed the query timeout if each plant has another owner.
     await Promise.all(differences.map(({ row }) => insertPlant(databases.target, row)));
     onProgress(differences.length);
-  });
+  }
 }
 
 /** Inserts the tokens that are missing in the target, and updates last use and revocation of those that exist. */
@@ -43,30 +43,20 @@ export async function copyTokens(databases: Databases): Promise<void> {
   const { target, signal } = databases;
   const { differences } = await compareTokens(databases);
   const uses = new Map<string, number>();
-  await forEachConcurrently(differences.values(), MAX_TOKENS_IN_FLIGHT, async ({ kind, row }) => {
-    signal.throwIfAborted();
+  const copyToken = async ({ kind, row }: Difference<Token>) => {
     const { digest, revokedAt, lastUsedAt } = row;
     if (kind === "missing") return target.insertToken(row);
     if (revokedAt !== undefined) await target.revokeToken(digest, revokedAt);
     if (lastUsedAt !== undefined) uses.set(digest, lastUsedAt);
-  });
+  };
+  for (let start = 0; start < differences.length; start += MAX_TOKENS_IN_FLIGHT) {
+    signal.throwIfAborted();
+    await Promise.all(differences.slice(start, start + MAX_TOKENS_IN_FLIGHT).map(copyToken));
+  }
   await target.noteTokenUses(uses);
 }
 
 async function insertPlant(target: Storage, row: StoredPlant): Promise<void> {
   const { owner, idempotencyKey, ...plant } = row;
   if ((await target.insertPlant(owner, plant, idempotencyKey)) === "taken") requireResolvable({ kind: "changed", row });
-}
-
-/** Processes the items with concurrent workers. After all workers have ended, throws the first error. */
-async function forEachConcurrently<Item>(
-  items: AsyncGenerator<Item> | ArrayIterator<Item>,
-  workers: number,
-  work: (item: Item) => Promise<void>,
-): Promise<void> {
-  const worker = async () => {
-    for await (const item of items) await work(item);
-  };
-  const results = await Promise.allSettled(Array.from({ length: workers }, worker));
-  for (const result of results) if (result.status === "rejected") throw result.reason;
 }

@@ -371,7 +371,7 @@ describe.each(["SQLite", "PostgreSQL"])("plantstore copy to %s", (engine) => {
     [
       "adds an owner",
       "plants",
-      "INSERT INTO plants (owner, id, name) SELECT 'zoe', 1, 'Fern' WHERE NEW.id = 7",
+      "INSERT INTO plants (owner, id, name) SELECT 'zoe', 1, 'Fern' WHERE NEW.owner = '\uffff'",
       failed('plant 1 of owner "zoe" exists only in the target'),
     ],
     [
