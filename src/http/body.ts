@@ -44,9 +44,10 @@ export async function readJson(request: Request): Promise<unknown> {
  * Reading 1 MiB in chunks of 1 byte takes 0.06 s this way and 0.9 s chunk by chunk (measured 2026-11).
  */
 async function readChunks(request: Request): Promise<Uint8Array> {
+  if (request.body === null) return new Uint8Array();
   const bytes = new Bun.ArrayBufferSink();
   let length = 0;
-  for await (const chunk of request.body ?? []) {
+  for await (const chunk of request.body) {
     length += chunk.length;
     if (length > MAX_DRAINED_BYTES) throw tooLarge(length);
     if (length <= MAX_BODY_BYTES) bytes.write(chunk);
