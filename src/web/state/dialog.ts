@@ -1,11 +1,16 @@
 import { signal } from "@preact/signals";
-import type { ComponentChildren } from "preact";
+import { cloneElement, type VNode } from "preact";
 
 /** The open dialog; `undefined` if there is none. */
-export const currentDialog = signal<ComponentChildren>();
-/** Opens a dialog in place of the current one. */
-export const openDialog = (dialog: ComponentChildren): void => {
-  currentDialog.value = dialog;
+export const currentDialog = signal<VNode>();
+let opened = 0;
+
+/** Opens a dialog in place of the current one. The key makes it a new element even if both are of one kind. */
+export const openDialog = (dialog: VNode): void => {
+  currentDialog.value = cloneElement(dialog, { key: ++opened });
 };
+
 /** Closes the current dialog. */
-export const closeDialog = (): void => openDialog(undefined);
+export const closeDialog = (): void => {
+  currentDialog.value = undefined;
+};
