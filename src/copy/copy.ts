@@ -1,4 +1,3 @@
-import type { Token } from "../domain/token.ts";
 import type { Storage, StoredPlant } from "../storage/storage.ts";
 import {
   comparePlants,
@@ -9,8 +8,8 @@ import {
   type OnProgress,
 } from "./compare.ts";
 
-/** Tokens written concurrently. */
-const MAX_TOKENS_IN_FLIGHT = 100;
+/** Writes in flight. Few enough to meet the query timeout on a slow disk when each needs its own commit. */
+const MAX_IN_FLIGHT = 256;
 
 /** @throws Error for a difference that a copy cannot resolve: a row that only the target has, or a plant that differs */
 export function requireResolvable(difference: Difference): void {
@@ -32,8 +31,7 @@ export function requireEqual(difference: Difference): void {
 export async function copyPlants(databases: Databases, onProgress: OnProgress): Promise<void> {
   for await (const { differences } of comparePlants(databases)) {
     differences.forEach(requireResolvable);
-    // One chunk at a time: a write of a longer queue could exceed the query timeout if each plant has another owner.
-    await Promise.all(differences.map(({ row }) => insertPlant(databases.target, row)));
+    await inSlices(differences, ({ row }) => insertPlant(databases.target, row));
     onProgress(differences.length);
   }
 }
@@ -43,20 +41,23 @@ export async function copyTokens(databases: Databases): Promise<void> {
   const { target, signal } = databases;
   const { differences } = await compareTokens(databases);
   const uses = new Map<string, number>();
-  const copyToken = async ({ kind, row }: Difference<Token>) => {
+  await inSlices(differences, async ({ kind, row }) => {
+    signal.throwIfAborted();
     const { digest, revokedAt, lastUsedAt } = row;
     if (kind === "missing") return target.insertToken(row);
     if (revokedAt !== undefined) await target.revokeToken(digest, revokedAt);
     if (lastUsedAt !== undefined) uses.set(digest, lastUsedAt);
-  };
-  for (let start = 0; start < differences.length; start += MAX_TOKENS_IN_FLIGHT) {
-    signal.throwIfAborted();
-    await Promise.all(differences.slice(start, start + MAX_TOKENS_IN_FLIGHT).map(copyToken));
-  }
+  });
   await target.noteTokenUses(uses);
 }
 
 async function insertPlant(target: Storage, row: StoredPlant): Promise<void> {
   const { owner, idempotencyKey, ...plant } = row;
   if ((await target.insertPlant(owner, plant, idempotencyKey)) === "taken") requireResolvable({ kind: "changed", row });
+}
+
+async function inSlices<Item>(items: readonly Item[], write: (item: Item) => Promise<void>): Promise<void> {
+  for (let start = 0; start < items.length; start += MAX_IN_FLIGHT) {
+    await Promise.all(items.slice(start, start + MAX_IN_FLIGHT).map(write));
+  }
 }

@@ -78,8 +78,7 @@ const insertAll = (storage: Storage, plants: readonly StoredPlant[]) =>
 /** Inserts plants and tokens into a database, creating it if necessary. */
 async function fill(database: TestDatabase, plants: readonly StoredPlant[], tokens: readonly Token[] = []) {
   await withStorage(database, async (storage) => {
-    for (let first = 0; first < plants.length; first += 2_000)
-      await insertAll(storage, plants.slice(first, first + 2_000));
+    for (let first = 0; first < plants.length; first += 250) await insertAll(storage, plants.slice(first, first + 250));
     await Promise.all(tokens.map((token) => storage.insertToken(token)));
   });
   return database;
