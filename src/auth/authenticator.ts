@@ -10,7 +10,7 @@ export interface Authenticator {
   authenticate(secret: string): Access | undefined | Promise<Access | undefined>;
 }
 
-/** Authenticates `plt_` tokens against this database and all others with the identity provider. */
+/** Returns an authenticator that passes `plt_` tokens to `tokens` and all others to `issuer`, if there is one. */
 export function withIssuer(tokens: Authenticator, issuer: Authenticator | undefined): Authenticator {
   if (issuer === undefined) return tokens;
   return {

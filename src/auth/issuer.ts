@@ -49,8 +49,8 @@ export class Issuer {
   }
 
   /**
-   * Returns the access that a token grants, or `undefined` when it is malformed, expired, not signed by the provider or
-   * for another audience. Returns a promise unless the token is cached or malformed.
+   * Returns the access that a token grants, or `undefined` when it is malformed, expired, not signed by the provider, or
+   * issued for another audience. Returns a promise unless the token is cached or malformed.
    * @throws AppError `unavailable` when its key is not cached and cannot be fetched
    */
   authenticate(token: string): Access | undefined | Promise<Access | undefined> {
@@ -102,8 +102,8 @@ export class Issuer {
 
 /**
  * Whether a token is a signed JWS in compact serialization (RFC 7515, section 7.1). Its parts must be canonical
- * base64url: jose's decoder ignores white space, padding and unused trailing bits, which gives one token many
- * spellings.
+ * base64url: jose's decoder ignores white space, padding and unused trailing bits, so one token would have many
+ * encodings.
  */
 function isCompactJws(token: string): boolean {
   const parts = token.split(".", 4);

@@ -17,9 +17,9 @@ const TIMEOUT_MS = 3_000;
 /** Maximum size of the provider's response, after decompression. */
 const MAX_BYTES = 1024 * 1024;
 const MAX_KEYS = 100;
-/** The interval of fetches, and the age from which each request may start one. */
+/** Interval of background fetches. When the cached keys are older, each request may start a fetch too. */
 const MAX_AGE_MS = 600_000;
-/** Cached keys that are older are not used. */
+/** Maximum age of cached keys; older ones are not used. */
 const MAX_STALE_MS = 86_400_000;
 /** Maximum number of requests that wait for a fetch. */
 const MAX_WAITING = 64;
@@ -36,14 +36,14 @@ export class KeySet {
     MAX_WAITING,
     "too many requests are waiting for the identity provider's keys: try again",
   );
-  /** The error of the latest fetch. */
+  /** The error of the latest fetch, if it failed. */
   #failure: AppError | undefined;
 
   /** `onFailure` is called when a fetch fails, and not again until one has succeeded. */
   constructor(url: string, onFailure: (error: AppError) => void) {
     this.#url = url;
     this.#onFailure = onFailure;
-    // Also drops withdrawn keys on an idle server, where no request starts a fetch.
+    // Removes withdrawn keys on an idle server too, where no request starts a fetch.
     setInterval(() => this.#refresh(), MAX_AGE_MS).unref();
   }
 
@@ -93,7 +93,7 @@ export class KeySet {
   }
 }
 
-/** Fetches a JWK Set and returns its usable keys; RFC 7517, section 5, says to ignore the others. */
+/** Fetches a JWK Set and returns its usable keys. Ignores the others (RFC 7517, section 5). */
 async function fetchKeys(url: string): Promise<JWK[]> {
   const response = await fetch(url, { redirect: "error", signal: AbortSignal.timeout(TIMEOUT_MS) });
   if (!response.ok) {

@@ -10,18 +10,18 @@ export class TokenCache<Value> {
     this.#maxCharacters = maxCharacters;
   }
 
-  /** Returns the value of a token unless it is too old. */
+  /** Returns the value of a token, or `undefined` if it is not cached or older than `maxAgeMs`. */
   get(token: string): Value | undefined {
     const entry = this.#entries.get(token);
     return entry !== undefined && performance.now() - entry.readAtMs < this.#maxAgeMs ? entry.value : undefined;
   }
 
-  /** Whether a token has a value, even one that is too old. */
+  /** Whether a token is cached, even if its value is older than `maxAgeMs`. */
   has(token: string): boolean {
     return this.#entries.has(token);
   }
 
-  /** `readAtMs` is the time of `performance.now()` at which the value was current. */
+  /** Caches a value. `readAtMs` is the time of `performance.now()` at which the value was current. */
   set(token: string, value: Value, readAtMs: number): void {
     if (!this.#entries.has(token)) this.#characters += token.length;
     if (this.#characters > this.#maxCharacters) {

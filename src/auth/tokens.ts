@@ -15,9 +15,9 @@ import { TokenCache } from "./token-cache.ts";
 
 /** Maximum age of a cached token. A revocation by another process takes effect within this time. */
 const MAX_AGE_MS = 500;
-/** Maximum total characters of each of the two caches: 10,000 tokens. */
+/** Maximum total characters of each of the two caches, enough for 10,000 tokens. */
 const MAX_CHARACTERS = 400_000;
-/** Maximum number of concurrent lookups of secrets that are not in the cache of tokens. */
+/** Maximum number of concurrent lookups of secrets that are not in the token cache. */
 const MAX_UNKNOWN_LOOKUPS = 1_024;
 
 /** The properties of a new token. `expiresAt` is in epoch milliseconds. */
@@ -36,7 +36,7 @@ export class Tokens {
   readonly #unknown = new TokenCache<true>(MAX_AGE_MS, MAX_CHARACTERS);
   /** Keeps a flood of unknown secrets from delaying lookups of tokens in use. */
   readonly #limitUnknown = limitConcurrency(MAX_UNKNOWN_LOOKUPS, "too many token lookups are pending: try again");
-  /** Times of last use that are not stored yet, by digest. */
+  /** Last-use times that are not stored yet, by digest. */
   #lastUses = new Map<string, number>();
   readonly #readClock: () => number;
   readonly #now: () => number;
@@ -86,7 +86,7 @@ export class Tokens {
     return token !== undefined && this.#storage.revokeToken(token.digest, this.#readClock());
   }
 
-  /** Stores the times of last use in one write. Call it periodically. */
+  /** Stores the last-use times in one write. Call it periodically. */
   async storeLastUses(): Promise<void> {
     if (this.#lastUses.size === 0) return;
     const lastUses = this.#lastUses;
