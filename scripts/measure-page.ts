@@ -1,4 +1,4 @@
-/** `npm run page-figures`: measures the web page's size, load times, and frame times with 100,000 plants. */
+/** `npm run measure-page`: measures the web page's size, load times, and frame times with 100,000 plants. */
 
 import type { Browser, Page } from "playwright-core";
 import { bundlePage } from "../src/http/bundle.ts";
