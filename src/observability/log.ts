@@ -1,7 +1,7 @@
 import { writeSync } from "node:fs";
 import { type Logger, type LoggerOptions, pino, stdTimeFunctions } from "pino";
 
-/** Longer lines are forwarded in parts. */
+/** Maximum length of a forwarded line. Longer lines are forwarded in parts. */
 const MAX_LINE_LENGTH = 1024 * 1024;
 
 const FLUSH_INTERVAL_MS = 100;
@@ -14,7 +14,7 @@ const MAX_UNWRITTEN_BYTES = 1024 * 1024;
 export interface Log {
   /** Lifecycle events: written immediately. */
   readonly events: Logger;
-  /** Requests: buffered for up to 100 ms, so that a flood of failures stays cheap. */
+  /** Requests: buffered for up to 100 ms, which keeps logging cheap during a flood of failures. */
   readonly requests: Logger;
   /** The destination of both. It is also flushed when the process exits. */
   readonly output: StandardError;
@@ -39,8 +39,7 @@ export function openLog(worker?: number): Log {
 
 /**
  * Writes to standard error and never throws. When the terminal is closed, the pipe has no reader or the disk is full,
- * it keeps a bounded amount of text for the next attempt. pino's own destination emits errors and can block the exit
- * forever.
+ * it buffers a bounded amount of text and retries. pino's own destination emits errors and can block the exit forever.
  */
 class StandardError {
   #text = "";
@@ -67,7 +66,7 @@ class StandardError {
     try {
       while (this.#rest.length > 0) this.#rest = this.#rest.subarray(writeSync(2, this.#rest));
     } catch {
-      // There is no other place to report it.
+      // A failure to write the log cannot be reported anywhere else.
     }
   }
 }

@@ -76,7 +76,7 @@ export class Metrics {
   /** `worker` is the number of this worker, if this process is one. */
   constructor(worker?: number) {
     if (worker !== undefined) this.#registry.setDefaultLabels({ worker });
-    // Starts at 0, so that the first backup is an increase.
+    // Starts at 0, so that `increase()` in PromQL includes the first backup.
     for (const outcome of ["made", "failed"]) this.#backups.inc({ outcome }, 0);
     collectDefaultMetrics({ register: this.#registry });
     this.#registry.registerMetric(this.#durations as unknown as Metric);
@@ -84,8 +84,8 @@ export class Metrics {
     buildInfo.set({ version: packageJson.version, bun: Bun.version }, 1);
   }
 
-  /** Sets the sources of the gauges. They are read at each collection. */
-  observe(
+  /** Sets the sources of the gauges, which are read at each collection. */
+  setSources(
     server: Pick<HttpServer, "pendingRequests">,
     storage: Pick<Storage, "state">,
     budget: Pick<SendBudget, "bytes">,

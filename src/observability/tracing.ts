@@ -17,7 +17,7 @@ import { redact } from "./redact.ts";
 const EXPORT_TIMEOUT_MS = 3_000;
 /** Maximum number of queued spans; further spans are dropped. */
 const MAX_QUEUED_SPANS = 8_192;
-/** Minimum time between two log lines about spans that are not exported. */
+/** Minimum time between two log lines about spans that were not exported. */
 const LOG_INTERVAL_MS = 60_000;
 
 /**
@@ -101,7 +101,7 @@ export class Tracing {
   readonly #onError = (error: unknown): void => {
     if (performance.now() < this.#silentUntilMs) return;
     this.#silentUntilMs = performance.now() + LOG_INTERVAL_MS;
-    this.#log.warn({ reason: String(error) }, "traces not sent");
+    this.#log.warn({ reason: String(error) }, "spans not exported");
   };
 }
 

@@ -4,9 +4,9 @@ import { HttpServer } from "../http/server.ts";
 
 /**
  * Starts the admin listener, unless it is off.
- * @throws Error when its address cannot be listened on
+ * @throws Error when it cannot listen on its address
  */
-export function listenForMetrics(
+export function startAdminListener(
   { adminHost, adminPort, idleTimeout }: Config<"adminHost" | "adminPort" | "idleTimeout">,
   metrics: Parameters<typeof metricsRoute>[0],
 ): HttpServer | undefined {

@@ -8,10 +8,10 @@ export interface Announcement {
 
 /** Prints the URL of the server and, on the first start, the token with a sign-in link and a `curl` command. */
 export function announce({ url, secret }: Announcement): void {
-  console.log(`Plant Store is ready at ${url}${secret === undefined ? "" : introduce(secret, url)}`);
+  console.log(`Plant Store is ready at ${url}${secret === undefined ? "" : formatFirstToken(secret, url)}`);
 }
 
-const introduce = (secret: string, url: string): string => `
+const formatFirstToken = (secret: string, url: string): string => `
 
 This token is for the owner "default". It is shown only once; create others with "token create".
 

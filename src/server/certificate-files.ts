@@ -5,7 +5,7 @@ import type { Certificate } from "../http/listener.ts";
 import type { HttpServer } from "../http/server.ts";
 import type { Log } from "../observability/log.ts";
 
-/** Polling interval: file watchers miss a symbolic link that is switched, as Kubernetes does. */
+/** Polling interval. A file watcher would miss a symbolic link that is switched, as in a Kubernetes volume. */
 const CHECK_INTERVAL_MS = 2_000;
 /** Maximum size of a certificate chain or key. */
 const MAX_PEM_BYTES = 1024 * 1024;
@@ -20,7 +20,7 @@ export class CertificateFiles {
   #lastError = "";
 
   /**
-   * Opens the files of the settings; returns `undefined` when none are set.
+   * Reads the configured files, or returns `undefined` when none are configured.
    * @throws Error when they are not a certificate and its key
    */
   static open({ tlsCert, tlsKey }: Config<"tlsCert" | "tlsKey">, log: Log["events"]): CertificateFiles | undefined {
@@ -34,12 +34,12 @@ export class CertificateFiles {
     this.#current = this.#read();
   }
 
-  /** The latest certificate that could be used. */
+  /** The latest usable certificate. */
   get current(): Certificate {
     return this.#current;
   }
 
-  /** Checks the files at an interval for this listener, until the returned function is called. */
+  /** Starts polling the files for this listener. Returns a function that stops it. */
   watch(listener: Pick<HttpServer, "setCertificate">): () => void {
     this.#listener = listener;
     const timer = setInterval(() => this.check(), CHECK_INTERVAL_MS);
@@ -49,7 +49,7 @@ export class CertificateFiles {
     };
   }
 
-  /** Installs the certificate if the files have changed. Logs a failure once per reason; the next check repeats the change. */
+  /** Installs the certificate if the files have changed. Logs a failure unless it repeats the last one; the next check retries. */
   check(): void {
     if (this.#listener === undefined) return;
     try {
@@ -67,11 +67,11 @@ export class CertificateFiles {
     }
   }
 
-  /** Reads and checks the files. Returns `known` when they have not changed. */
-  #read(known?: Certificate): Certificate {
+  /** Reads and checks the files. Returns `current` when they have not changed. */
+  #read(current?: Certificate): Certificate {
     try {
       const certificate = { cert: readPem(this.#certPath), key: readPem(this.#keyPath) };
-      if (certificate.cert === known?.cert && certificate.key === known.key) return known;
+      if (certificate.cert === current?.cert && certificate.key === current.key) return current;
       createSecureContext(certificate);
       return certificate;
     } catch (error) {
@@ -81,7 +81,7 @@ export class CertificateFiles {
   }
 }
 
-/** Reads a PEM file. Reading a pipe or a device could block the event loop or never end. */
+/** Reads a PEM file. Rejects pipes and devices, because reading one could block the event loop or never end. */
 function readPem(path: string): string {
   const stats = statSync(path);
   if (!stats.isFile()) throw new Error(`${path} is not a regular file`);

@@ -2,7 +2,7 @@ import type { Issuer } from "../auth/issuer.ts";
 import type { Config } from "../config/config.ts";
 import type { Log } from "../observability/log.ts";
 
-/** Returns the identity provider of the settings, or `undefined` when they name none. */
+/** Returns the configured identity provider, or `undefined` when none is configured. */
 export async function openIssuer(
   config: Config<"issuer" | "audience" | "jwksUrl" | "ownerClaim" | "ownerPrefix">,
   log: Log["events"],

@@ -10,7 +10,7 @@ import { RequestLog } from "../observability/request-log.ts";
 import type { Tracing } from "../observability/tracing.ts";
 import { formatForLog } from "../storage/database-url.ts";
 import type { Storage } from "../storage/storage.ts";
-import { listenForMetrics } from "./admin.ts";
+import { startAdminListener } from "./admin.ts";
 import type { CertificateFiles } from "./certificate-files.ts";
 import type { ServeConfig } from "./config.ts";
 import type { SupervisorChannel } from "./supervisor-channel.ts";
@@ -29,7 +29,7 @@ interface ListenOptions {
 
 /**
  * Starts the listeners of this process. A worker has no admin listener: its supervisor exports the metrics of all workers.
- * @throws Error when an address cannot be listened on
+ * @throws Error when it cannot listen on an address
  */
 export function listen(options: ListenOptions) {
   const { config, storage, authenticator, log, metrics, tracing, certificate, supervisor } = options;
@@ -54,21 +54,21 @@ export function listen(options: ListenOptions) {
       requestLog.record(event, event.isAborted ? undefined : tracing?.record(event));
     },
   });
-  metrics.observe(main, storage, budget);
+  metrics.setSources(main, storage, budget);
   supervisor?.onMetricsRequest(() => metrics.snapshot());
-  const admin = supervisor === undefined ? listenForMetrics(config, metrics) : undefined;
+  const admin = supervisor === undefined ? startAdminListener(config, metrics) : undefined;
   const stopWatching = certificate?.watch(main);
   const database = formatForLog(config.database);
   log.events.info({ url: main.url, adminUrl: admin?.url, database, bun: Bun.version }, "serving");
   return {
     url: main.url,
-    /** Drains and then stops listening. Resolves when all accepted requests are completed or have timed out. */
+    /** Drains, then stops listening. Resolves when all accepted requests have completed or timed out. */
     async stop(): Promise<void> {
       isDraining = true;
       stopWatching?.();
       main.drain();
-      // A worker without a supervisor does not drain, because the next supervisor needs the port. The listener keeps the
-      // process alive, so that the timer need not.
+      // A worker without a supervisor does not drain, because the next supervisor needs the port. The timer is
+      // unreferenced, because the listener keeps the process alive.
       const drained = sleep(config.drain, undefined, { ref: false });
       await (supervisor === undefined ? drained : Promise.race([drained, supervisor.closed]));
       await Promise.all([main.stop(config.stopTimeout), admin?.stop(config.stopTimeout)]);

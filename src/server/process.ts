@@ -5,8 +5,8 @@ export const thisProgram = (): string[] =>
   Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main];
 
 /**
- * Ends the process with SIGKILL after an uncaught error, which leaves it in an unknown state. A normal exit would close the
- * databases, which is a checkpoint, and the disk may have lost writes.
+ * Kills the process with SIGKILL on an uncaught error, which leaves it in an unknown state. A normal exit would close the
+ * database, which runs a checkpoint although the disk may have lost writes.
  */
 export function killOnUncaughtError(log: Log): void {
   for (const event of ["uncaughtException", "unhandledRejection"] as const) {

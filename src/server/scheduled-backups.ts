@@ -13,9 +13,9 @@ import { thisProgram } from "./process.ts";
 const RETRY_DELAY_MS = 300_000;
 /** Minimum timeout of a backup; the timeout is `--backup-every` if that is longer. */
 const MIN_TIMEOUT_MS = 3_600_000;
-/** File names of scheduled backups. Other files in the folder are left alone. */
+/** File names of scheduled backups. No other files are deleted. */
 const BACKUP_NAME = /^plantstore-(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z\.db$/;
-/** Names of the temporary folders that killed backups leave behind. */
+/** Names of the temporary folders of killed backups. */
 const PARTIAL_NAME = /^plantstore-\d{8}T\d{6}Z\.db\.partial-/;
 
 type Schedule = Config<"database" | "backupEvery" | "backupKeep"> & { readonly backupDir: string };
@@ -29,7 +29,7 @@ interface Options {
 }
 
 /**
- * Backs up a SQLite database at regular intervals. The first backup is due immediately, unless a recent one exists. A failed
+ * Runs scheduled backups of a SQLite database. The first one is due immediately, unless a recent one exists. A failed
  * backup is logged and counted and never stops the server.
  */
 export async function runScheduledBackups({ schedule, log, metrics, signal }: Options): Promise<void> {
@@ -54,18 +54,18 @@ export async function runScheduledBackups({ schedule, log, metrics, signal }: Op
   }
 }
 
-/** Returns when the newest backup was made. Ignores a time in the future, from a wrong clock. */
+/** Returns the time of the newest backup. Ignores a time in the future, which comes from a wrong clock. */
 function newestBackupMs(folder: string): number | undefined {
   try {
     const timeMs = Date.parse(listBackups(folder)[0]?.replace(BACKUP_NAME, "$1-$2-$3T$4:$5:$6Z") ?? "");
     return timeMs <= Date.now() ? timeMs : undefined;
   } catch {
-    // The folder does not exist or is unreadable. The first backup creates it or reports the error.
+    // The folder is missing or unreadable. The first backup creates it or reports the error.
     return undefined;
   }
 }
 
-/** Makes a backup. Deletes the folders that killed backups left, and all but the newest backups. */
+/** Makes a backup. Also deletes the folders of killed backups, and all backups except the newest `backupKeep`. */
 async function backUp(
   file: string,
   { backupDir, backupKeep, ...options }: Schedule,
@@ -88,8 +88,8 @@ const listBackups = (folder: string): string[] =>
     .reverse();
 
 /**
- * Runs `plantstore backup` and returns its output. A process can be killed when the disk hangs, returns all memory, and
- * leaves the CPU to the requests.
+ * Runs `plantstore backup` and returns its output. Unlike a thread, a process can be killed, has its own CPU priority, and
+ * returns all its memory.
  */
 async function runBackup(
   file: string,

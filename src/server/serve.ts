@@ -15,13 +15,13 @@ import { runScheduledBackups } from "./scheduled-backups.ts";
 import { onReload, stopSignal, waitForStop } from "./signals.ts";
 import { SupervisorChannel } from "./supervisor-channel.ts";
 
-/** Interval at which the last uses of tokens are stored. */
+/** Interval at which the last-use times of tokens are stored. */
 const STORE_USES_INTERVAL_MS = 10_000;
 
 /** Runs a server as the worker with this number. */
 export async function serveAsWorker(config: ServeConfig, number: number): Promise<void> {
   const supervisor = new SupervisorChannel(number);
-  await serve(config, supervisor).catch(supervisor.giveUp);
+  await serve(config, supervisor).catch(supervisor.reportStartFailure);
 }
 
 /** Runs a server until a stop signal. A failed start closes nothing, because the process ends. */
@@ -51,12 +51,12 @@ export async function serve(config: ServeConfig, supervisor?: SupervisorChannel)
   const server = listen({ config, storage, authenticator, log, metrics, tracing, certificate, supervisor });
   const secret = await tokens.createFirst({ owner: "default", scopes: SCOPES, label: "first token" });
   (supervisor?.announce ?? announce)({ url: server.url, secret });
-  const ending = new AbortController();
+  const shutdown = new AbortController();
   const schedule = backupDir === undefined ? undefined : { ...config, backupDir };
-  const backups = schedule && runScheduledBackups({ schedule, log: log.events, metrics, signal: ending.signal });
+  const backups = schedule && runScheduledBackups({ schedule, log: log.events, metrics, signal: shutdown.signal });
 
   await waitForStop(stopping, config, log.events);
-  ending.abort();
+  shutdown.abort();
   await Promise.all([server.stop(), backups]);
   await resources.disposeAsync();
   log.events.info("stopped");
@@ -74,9 +74,10 @@ async function openTracing(
   return new Tracing(otlpEndpoint, traceRatio, worker, log);
 }
 
-/** Stores the last uses of tokens at an interval. Returns a function that stores them for the last time. */
+/** Stores the last-use times of tokens periodically. Returns a function that stores them a final time and stops. */
 function storeTokenUses(tokens: Tokens, log: Log["events"]): () => Promise<void> {
-  const store = () => tokens.storeLastUses().catch((err) => log.warn({ err }, "cannot store the last uses of tokens"));
+  const store = () =>
+    tokens.storeLastUses().catch((err) => log.warn({ err }, "cannot store the last-use times of tokens"));
   const timer = setInterval(store, STORE_USES_INTERVAL_MS);
   return async () => {
     clearInterval(timer);

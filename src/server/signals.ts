@@ -2,12 +2,12 @@ import { isatty } from "node:tty";
 import type { Config } from "../config/config.ts";
 import type { Log } from "../observability/log.ts";
 
-/** A stop signal forces the exit when it comes this long after the first one: npm doubles the SIGINT of a Ctrl-C. */
+/** Minimum time between the first stop signal and one that forces the exit: npm sends the SIGINT of a Ctrl-C twice. */
 const FORCE_AFTER_MS = 1_000;
-/** Time beyond the settings before a shutdown is forced, for a slow disk. */
+/** Time for a slow disk, added to `--drain` and `--stop-timeout`, before the exit is forced. */
 const STOP_GRACE_MS = 5_000;
 
-/** Whether a terminal started this process. Read at the start, because a closed terminal no longer counts as one. */
+/** Whether this process was started in a terminal. Read at the start: `isatty` is false for a terminal that was closed. */
 const HAS_TERMINAL = isatty(0) || isatty(2);
 
 /** Resolves at the first stop signal; one that comes a second or more later ends the process with exit code 1. */
@@ -24,7 +24,7 @@ export function stopSignal(now = () => performance.now()): Promise<string> {
   return promise;
 }
 
-/** Calls `reload` on SIGHUP, unless a terminal started this process: then SIGHUP is a stop signal. */
+/** Calls `reload` on SIGHUP. In a process that was started in a terminal, SIGHUP is a stop signal instead. */
 export function onReload(reload: () => void): void {
   if (!HAS_TERMINAL) process.on("SIGHUP", reload);
 }

@@ -5,19 +5,19 @@ import type { SupervisorMessage, WorkerMessage } from "./ipc.ts";
 
 /** The worker's side of the IPC channel to its supervisor. */
 export class SupervisorChannel {
-  /** The number of this worker, from 1 on. */
+  /** The number of this worker, starting at 1. */
   readonly worker: number;
   /**
-   * Resolves with the reason when this worker has to stop: a signal, which the terminal and the supervisor may both send,
-   * or the end of the supervisor.
+   * Resolves with the event that stops this worker: a signal, which the terminal and the supervisor may both send, or
+   * `disconnect` when the supervisor has exited.
    */
   readonly stopping: Promise<string>;
-  /** Resolves when the supervisor has ended. */
+  /** Resolves when the supervisor has exited. */
   readonly closed: Promise<void>;
 
   /** @throws UsageError when no supervisor started this process */
   constructor(worker: number) {
-    if (process.send === undefined) throw new UsageError("--worker is set by a supervisor only: use --workers");
+    if (process.send === undefined) throw new UsageError("--worker is reserved for the supervisor: use --workers");
     const stopping = Promise.withResolvers<string>();
     for (const event of ["SIGTERM", "SIGINT", "disconnect"]) process.on(event, () => stopping.resolve(event));
     this.worker = worker;
@@ -35,7 +35,7 @@ export class SupervisorChannel {
   }
 
   /** Reports that this worker cannot start, and exits with 1. */
-  readonly giveUp = (error: unknown): void =>
+  readonly reportStartFailure = (error: unknown): void =>
     this.#send({ type: "startFailed", reason: (error as Error).message }, () => process.exit(1));
 
   /** Disconnects. The process exits when nothing else keeps it running. */

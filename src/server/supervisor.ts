@@ -2,19 +2,19 @@ import { findPort } from "../http/listener.ts";
 import { openLog } from "../observability/log.ts";
 import { aggregateMetrics } from "../observability/metrics.ts";
 import { formatForLog } from "../storage/database-url.ts";
-import { listenForMetrics } from "./admin.ts";
+import { startAdminListener } from "./admin.ts";
 import { type Announcement, announce } from "./announcement.ts";
 import type { ServeConfig } from "./config.ts";
 import { killOnUncaughtError } from "./process.ts";
 import { onReload, stopSignal, waitForStop } from "./signals.ts";
 import { WorkerProcess } from "./worker-process.ts";
 
-/** Maximum time that a starting supervisor retries a port in use. */
+/** How long a starting supervisor retries a port in use. */
 const PORT_TIMEOUT_MS = 3_000;
 const PORT_RETRY_MS = 50;
 
 /**
- * Runs several server processes on one port, restarts those that end, and lets all complete their requests on a stop signal.
+ * Runs several server processes on one port, restarts those that exit, and drains all of them on a stop signal.
  * @throws Error when the workers cannot start
  */
 export async function supervise(config: ServeConfig): Promise<void> {
@@ -30,7 +30,7 @@ export async function supervise(config: ServeConfig): Promise<void> {
   });
   const port = await findPortWithRetries(config);
   const metrics = aggregateMetrics(() => Promise.all(workers.map((worker) => worker.metrics())));
-  const admin = listenForMetrics(config, metrics);
+  const admin = startAdminListener(config, metrics);
   workers = Array.from({ length: config.workers }, (_, index) => new WorkerProcess(index + 1, port, log));
   const ready = await Promise.all(workers.map((worker) => worker.ready));
   const [{ url }] = ready as [Announcement];
@@ -45,7 +45,7 @@ export async function supervise(config: ServeConfig): Promise<void> {
   process.exit(completions.every(Boolean) ? 0 : 1);
 }
 
-/** Retries {@link findPort} while the port is in use, because the workers of a killed supervisor release it a moment later. */
+/** Retries {@link findPort} while the port is in use: the workers of a killed supervisor release it after a short delay. */
 async function findPortWithRetries({ host, port }: ServeConfig): Promise<number> {
   const deadlineMs = performance.now() + PORT_TIMEOUT_MS;
   for (;;) {

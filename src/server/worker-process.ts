@@ -6,14 +6,14 @@ import type { Announcement } from "./announcement.ts";
 import type { SupervisorMessage, WorkerMessage } from "./ipc.ts";
 import { thisProgram } from "./process.ts";
 
-/** A worker that ends sooner after its start is restarted with an increasing delay. */
+/** A worker that exits within this time of its start is restarted with an increasing delay. */
 const STABLE_MS = 10_000;
 const MIN_DELAY_MS = 100;
 const MAX_DELAY_MS = 10_000;
 /** Timeout of a request for the metrics of a worker. */
 const METRICS_TIMEOUT_MS = 1_000;
 
-/** The supervisor's side of a worker: a process of this program with a number, restarted whenever it ends. */
+/** The supervisor's side of a worker: a numbered process of this program that is restarted whenever it exits. */
 export class WorkerProcess {
   readonly #number: number;
   readonly #command: string[];
@@ -25,10 +25,10 @@ export class WorkerProcess {
   #child: Bun.Subprocess | undefined;
   #hasStarted = false;
   #isReady = false;
-  /** The reason that it reported when it could not start. */
+  /** The reason of a failed start, as reported by the worker. */
   #failure: string | undefined;
 
-  /** Starts the worker. It stops when its supervisor has ended. */
+  /** Starts the worker. It stops when its supervisor exits. */
   constructor(number: number, port: number, log: Log) {
     this.#number = number;
     this.#command = [...thisProgram(), ...process.argv.slice(2), "--port", String(port), "--worker", String(number)];
@@ -36,12 +36,12 @@ export class WorkerProcess {
     this.#stopped = this.#keepRunning();
   }
 
-  /** Resolves when it first accepts requests; rejects when it ends before that. */
+  /** Resolves when the worker first accepts requests; rejects when it exits before that. */
   get ready(): Promise<Announcement> {
     return this.#firstStart.promise;
   }
 
-  /** Requests its metrics; returns `undefined` when it is not ready, has disconnected or does not reply in time. */
+  /** Returns the worker's metrics, or `undefined` when it is not ready, has disconnected or does not reply in time. */
   async metrics(): Promise<MetricsSnapshot | undefined> {
     if (!this.#isReady) return undefined;
     try {
@@ -53,19 +53,19 @@ export class WorkerProcess {
     }
   }
 
-  /** Makes it reload its certificate. Before it is ready, it may not handle SIGHUP. */
+  /** Reloads the worker's certificate. Skips a worker that is not ready, because it may not handle SIGHUP yet. */
   reload(): void {
     if (this.#isReady) this.#child?.kill("SIGHUP");
   }
 
-  /** Lets it complete its accepted requests and end. Returns whether it did. A worker that is not ready has accepted none. */
+  /** Drains the worker; kills one that is not ready, as it has accepted no requests. Returns whether all were completed. */
   stop(): Promise<boolean> {
     this.#stopping.abort();
     this.#child?.kill(this.#isReady ? "SIGTERM" : "SIGKILL");
     return this.#stopped;
   }
 
-  /** Ends it at once. */
+  /** Kills the worker. */
   kill(): void {
     this.#child?.kill("SIGKILL");
   }
@@ -78,19 +78,19 @@ export class WorkerProcess {
       const end = await this.#run();
       if (signal.aborted) return end.exitCode === 0 || !this.#isReady;
       if (!this.#hasStarted) {
-        const reason = end.failure ?? `a worker ended with ${end.signal ?? end.exitCode} before it was ready`;
+        const reason = end.failure ?? `a worker exited with ${end.signal ?? end.exitCode} before it was ready`;
         this.#firstStart.reject(new Error(reason));
         return false;
       }
       const isStable = performance.now() - startedMs > STABLE_MS;
       delayMs = isStable ? 0 : Math.min(Math.max(delayMs * 2, MIN_DELAY_MS), MAX_DELAY_MS);
-      this.#log.events.error({ endedWorker: this.#number, ...end, delayMs }, "worker ended, restarting it");
+      this.#log.events.error({ endedWorker: this.#number, ...end, delayMs }, "worker exited, restarting it");
       await sleep(delayMs, undefined, { signal }).catch(() => {});
     }
     return true;
   }
 
-  /** Runs one process until it has ended and its log has been forwarded. */
+  /** Runs one process until it has exited and its log has been forwarded. */
   async #run() {
     this.#isReady = false;
     this.#failure = undefined;

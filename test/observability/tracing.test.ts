@@ -140,7 +140,7 @@ describe("serve with --otlp-endpoint", () => {
     collector.stop();
     const program = await start(["--database", database(), "--otlp-endpoint", collector.url, "--drain", "0s"]);
     expect((await fetch(`${program.url}/livez`)).status).toBe(200);
-    await program.logged("traces not sent");
+    await program.logged("spans not exported");
     expect((await fetch(`${program.url}/livez`)).status).toBe(200);
     expect(await program.stop()).toBe(0);
   });

@@ -162,7 +162,7 @@ describe("several workers", () => {
         ([, counts]) => counts.has(1) && counts.has(2),
       );
       expect(await program.stop()).toBe(0);
-      expect(messages(program)).toContain("worker ended, restarting it");
+      expect(messages(program)).toContain("worker exited, restarting it");
     },
     TIMEOUT_MS,
   );
