@@ -24,7 +24,7 @@ const program = command("plantstore")
   .addCommand(restoreCommand())
   .addCommand(checkCommand())
   .hook("preAction", (_program, action) => {
-    // The supervisor of a worker has already printed them.
+    // The worker's supervisor has already printed the warnings.
     if (action.opts()["worker"] !== undefined) return;
     for (const problem of describeUnknownVariables()) console.error(`plantstore: warning: ${problem}`);
   });

@@ -8,7 +8,7 @@ export const backupCommand = () =>
   command("backup", ["database"])
     .summary("back up the database, even while a server uses it")
     .description(
-      "Copies a SQLite database, including tokens, to a new file that only you can read. The copy is a consistent snapshot; it is compacted, and checked before the file appears under its name. A server can use the database at the same time and is not blocked.",
+      "Copies a SQLite database, including tokens, to a new file that only you can read. The copy is a consistent, compact snapshot, and is checked before the file gets its name. A running server is not blocked.",
     )
     .argument("<file>", "file to create; it must not exist yet")
     .action(async (file: string, flags) => {

@@ -24,7 +24,7 @@ export function command(name: string, settings: readonly SettingName[] = []): Co
   return created;
 }
 
-/** Creates an option without an environment variable. An invalid value is reported as that of a setting is. */
+/** Creates an option without an environment variable. Invalid values are reported in the same form as those of settings. */
 export function option<Value>(flag: string, { unit, rule, parse }: Kind<Value>, help: string): Option {
   return new Option(`${flag} <${unit}>`, help).argParser((text) => {
     const value = parse(text);

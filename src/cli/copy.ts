@@ -11,7 +11,7 @@ import { openProgress } from "./progress.ts";
 
 const COPY_SETTINGS = ["from", "to", "queryTimeout", "poolSize"] as const;
 const RESUME = "to resume, run the same command with --resume";
-/** Maximum plants that are counted in a target that is not empty. */
+/** Maximum number of plants to count in a target that is not empty. */
 const MAX_COUNTED = 1_000;
 
 /** `plantstore copy --from URL --to URL` */

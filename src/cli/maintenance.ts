@@ -13,7 +13,7 @@ export function requireSqlite(feature: string, database: DatabaseUrl): string {
   );
 }
 
-/** Returns a signal that SIGTERM and SIGINT abort. A repeated one, as npm sends after Ctrl-C, does not interrupt the cleanup. */
+/** Returns a signal that SIGTERM and SIGINT abort. A second one, as npm sends after Ctrl-C, does not interrupt the cleanup. */
 export function abortOnStopSignal(): AbortSignal {
   const controller = new AbortController();
   for (const signal of ["SIGTERM", "SIGINT"] as const) process.on(signal, () => controller.abort());

@@ -12,9 +12,9 @@ export const serveCommand = () =>
   command("serve", SETTING_NAMES)
     .summary("run the server")
     .description(
-      "Runs the server until SIGTERM or SIGINT, which let it finish what it has accepted. On an empty database it makes a token for the owner `default` and shows it once. The log goes to standard error as JSON lines.",
+      "Runs the server until SIGTERM or SIGINT, then completes the accepted requests and exits. If the database has no token, creates one for the owner `default` and prints it once. Logs JSON lines to standard error.",
     )
-    .addOption(new Option("--worker <number>", "set by a supervisor for each of its workers").hideHelp())
+    .addOption(new Option("--worker <number>", "number of a worker; set by the supervisor").hideHelp())
     .action(({ worker, ...flags }) => {
       const config = readConfig(SETTING_NAMES, flags);
       if (worker !== undefined) return serveAsWorker(config, Number(worker));

@@ -12,11 +12,11 @@ export type Config<Name extends SettingName> = {
   readonly [N in Name]: Exclude<ReturnType<(typeof SETTINGS)[N]["parse"]>, typeof INVALID>;
 };
 
-/** Returns the problem of settings that depend on each other, if any. `values` lacks those that are invalid or not read. */
+/** Returns the problem of a combination of settings, if any. `values` lacks settings that are invalid or not read. */
 type Rule = (values: Partial<Config<SettingName>>) => string | false | undefined;
 
-/** Requires that either all or none of these settings are off. */
-function together(...names: readonly SettingName[]): Rule {
+/** Requires that all of these settings are set, or none. */
+function requireTogether(...names: readonly SettingName[]): Rule {
   const problem = `${new Intl.ListFormat("en").format(names.map(flagOf))} must be set together`;
   return (values) =>
     names.every((name) => name in values) &&
@@ -26,8 +26,8 @@ function together(...names: readonly SettingName[]): Rule {
 }
 
 const RULES: readonly Rule[] = [
-  together("tlsCert", "tlsKey"),
-  together("issuer", "audience", "jwksUrl"),
+  requireTogether("tlsCert", "tlsKey"),
+  requireTogether("issuer", "audience", "jwksUrl"),
   ({ backupDir, database }) =>
     backupDir !== undefined &&
     database?.engine === "postgres" &&
@@ -63,7 +63,7 @@ export function readConfig<Name extends SettingName>(
   return values as Config<Name>;
 }
 
-/** Describes each `PLANTSTORE_` variable of the environment that is not a setting, such as a misspelled one. */
+/** Returns a message for each `PLANTSTORE_` environment variable that is not a setting, such as a misspelled one. */
 export function describeUnknownVariables(): string[] {
   const known = namesOf(SETTINGS).map(variableOf);
   const unknown = Object.keys(process.env).filter((name) => name.startsWith("PLANTSTORE_") && !known.includes(name));

@@ -4,7 +4,7 @@ import { parseDatabaseUrl } from "../storage/database-url.ts";
 /** Result of parsing invalid text. It differs from `undefined`, the value of an optional setting that is off. */
 export const INVALID = Symbol("invalid");
 
-/** A kind of value of settings and command options. */
+/** A type of value for settings and command options: its parser and the texts that describe it. */
 export interface Kind<Value> {
   /** Placeholder for the value in the help text. */
   readonly unit: string;
@@ -23,7 +23,7 @@ export function kind<Value>(unit: string, rule: string, parse: Parser<Value>): K
   return { unit, rule, parse: (text) => parse(text) ?? INVALID };
 }
 
-/** Also accepts the word `off`, the default, whose value is `undefined`. */
+/** Makes a kind optional: `off`, its default, parses to `undefined`. */
 export function optional<Value>({ unit, rule, parse }: Kind<Value>): Kind<Value | undefined> {
   return { unit, rule: `${rule}, or off`, default: "off", parse: (text) => (text === "off" ? undefined : parse(text)) };
 }
@@ -90,7 +90,7 @@ export function list<Value>(unit: string, rule: string, parse: Parser<Value>): K
 const text = (unit: string, rule: string, isValid: (text: string) => boolean): Kind<string> =>
   kind(unit, rule, (value) => (isValid(value) ? value : undefined));
 
-/** Text in one line. `maxLength` is in Unicode code points. */
+/** Text without control characters. `maxLength` is in Unicode code points. */
 export function plainText(unit: "name" | "text", maxLength: number): Kind<string> {
   const pattern = new RegExp(`^\\P{Cc}{1,${maxLength}}$`, "u");
   return text(unit, `1 to ${maxLength} characters without control characters`, (value) => pattern.test(value));
@@ -105,7 +105,7 @@ export const host = text("address", "a host name or an IP address", (value) => /
 /** An absolute http or https URL. */
 export const httpUrl = text("url", "an http or https URL", (url) => /^https?:\/\//.test(url) && URL.canParse(url));
 
-/** A URL whose response cannot be forged by others on the network. */
+/** A URL whose response an attacker on the network cannot forge. */
 export const trustedUrl = text("url", "an https URL, or an http URL of localhost", (value) => {
   const { protocol = "", hostname = "" } = URL.parse(value) ?? {};
   return protocol === "https:" || (protocol === "http:" && /^(localhost|127\.\d+\.\d+\.\d+|\[::1\])$/.test(hostname));

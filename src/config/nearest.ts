@@ -1,14 +1,15 @@
-/** Returns the candidate with the fewest edits to `text`, unless it is less similar than a typing mistake. */
+/** Maximum edit distance of a typing mistake. */
+const MAX_EDITS = 3;
+
+/** Returns the candidate with the smallest edit distance to `text`; `undefined` when it exceeds `MAX_EDITS`. */
 export function nearest(text: string, candidates: readonly string[]): string | undefined {
-  const ranked = candidates.map((candidate) => ({ candidate, edits: countEdits(text, candidate) }));
+  const ranked = candidates.map((candidate) => ({ candidate, edits: editDistance(text, candidate) }));
   const [best] = ranked.sort((a, b) => a.edits - b.edits);
   return best !== undefined && best.edits <= MAX_EDITS ? best.candidate : undefined;
 }
 
-const MAX_EDITS = 3;
-
 /** Counts inserted, deleted and replaced characters (Levenshtein distance). */
-function countEdits(from: string, to: string): number {
+function editDistance(from: string, to: string): number {
   const firstRow = Array.from({ length: to.length + 1 }, (_, column) => column);
   const lastRow = [...from].reduce((above, letter, row) => {
     const current = [row + 1];

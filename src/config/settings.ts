@@ -60,7 +60,7 @@ export const SERVE_SETTINGS = {
   rateLimit: setting(optional(rate), "maximum request rate per token, such as `100/s`, `6000/m` or `100000/h`"),
   failureLimit: setting(
     { ...optional(rate), default: "600/m" },
-    "maximum rate of invalid tokens per client address; above it they get 429 instead of 401, valid tokens are unaffected",
+    "maximum rate of invalid tokens per client address; above it, they get 429 instead of 401; valid tokens are unaffected",
   ),
   trustedProxies: setting(
     optional(networks),
@@ -78,10 +78,10 @@ export const SERVE_SETTINGS = {
   ),
   ownerPrefix: setting(
     { ...optional(plainText("text", 255)), default: "jwt:" },
-    "prefix added to that claim, to separate these owners from those of `plt_` tokens; off adds none",
+    "prefix added to that claim to separate these owners from owners of `plt_` tokens; off disables the prefix",
   ),
   tlsCert: setting(optional(path("file")), "TLS certificate chain (PEM); reloaded when the file changes"),
-  tlsKey: setting(optional(path("file")), "private key of the certificate (PEM); reloaded with it"),
+  tlsKey: setting(optional(path("file")), "private key of the certificate (PEM); reloaded when the file changes"),
   corsOrigins: setting(
     optional(origins),
     "comma-separated origins whose scripts may call the API, such as `https://shop.example`",
