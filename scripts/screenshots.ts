@@ -14,7 +14,7 @@ const PHONE = { viewport: { width: 390, height: 780 }, deviceScaleFactor: 1.5, h
 
 const service = await startService();
 
-/** Returns a token of a new owner with the sample plants. */
+/** Creates an owner with the sample plants and returns its token. */
 async function tokenWithPlants(): Promise<string> {
   const owner = newOwner();
   await plantAll(service, owner, SAMPLE_PLANTS);
