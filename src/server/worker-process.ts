@@ -84,7 +84,7 @@ export class WorkerProcess {
       }
       const isStable = performance.now() - startedMs > STABLE_MS;
       delayMs = isStable ? 0 : Math.min(Math.max(delayMs * 2, MIN_DELAY_MS), MAX_DELAY_MS);
-      this.#log.events.error({ endedWorker: this.#number, ...end, delayMs }, "worker exited, restarting it");
+      this.#log.events.error({ exitedWorker: this.#number, ...end, delayMs }, "worker exited, restarting it");
       await sleep(delayMs, undefined, { signal }).catch(() => {});
     }
     return true;
@@ -102,7 +102,7 @@ export class WorkerProcess {
     });
     this.#child = child;
     await Promise.all([child.exited, forwardLines(child.stderr, this.#log.output)]);
-    return { endedPid: child.pid, exitCode: child.exitCode, signal: child.signalCode, failure: this.#failure };
+    return { exitedPid: child.pid, exitCode: child.exitCode, signal: child.signalCode, failure: this.#failure };
   }
 
   #receive(message: WorkerMessage): void {

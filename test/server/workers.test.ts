@@ -172,7 +172,7 @@ describe("several workers", () => {
     async () => {
       const program = await start(2);
       const name = new URL(database.url).pathname.slice(1);
-      const endings = () => program.log().filter(({ endedWorker }) => endedWorker === 1);
+      const endings = () => program.log().filter(({ exitedWorker }) => exitedWorker === 1);
       const metricsStatus = async () => (await fetch(`${program.adminUrl}/metrics`)).status;
       const first = pidOf(program, 1);
       try {
@@ -193,7 +193,7 @@ describe("several workers", () => {
         (pid) => pid !== first,
       );
       const [killed, ...failed] = endings();
-      expect(killed).toMatchObject({ signal: "SIGKILL", endedPid: first, delayMs: 100 });
+      expect(killed).toMatchObject({ signal: "SIGKILL", exitedPid: first, delayMs: 100 });
       expect(failed.slice(0, 3)).toMatchObject([
         { exitCode: 1, failure: expect.stringContaining("cannot use the database"), delayMs: 200 },
         { delayMs: 400 },
