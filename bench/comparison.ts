@@ -42,7 +42,7 @@ export const compareWithPeers = (metric: Metric): Comparison[] =>
 function compare(metric: Metric, other: Measurement, defaultTarget?: Target): Comparison {
   const target = metric.targets.find((each) => "of" in each && each.of === other.server) ?? defaultTarget;
   if (other.missing !== undefined) return { other, ...(target === undefined ? {} : { target }) };
-  // Latencies are reported side by side: their ratio says little.
+  // Latencies are shown side by side, without a ratio.
   if (metric.unit === "ms") return { other };
   const ratio = medianOf(metric.measurements[0]) / medianOf(other);
   return target === undefined ? { other, ratio } : { other, ratio, target, isMet: meets(ratio, target) };

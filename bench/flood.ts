@@ -1,6 +1,6 @@
 /**
  * `bun bench/flood.ts`: offers three times the maximum load, and opens 1,000 slow clients. The server runs on one core,
- * this load generator on the other. Exits with 1 when a promise of docs/overload.md does not hold.
+ * this load generator on the other. Exits with 1 when a target of docs/overload.md is missed.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -28,7 +28,7 @@ interface Sample {
   readonly seconds: number;
   readonly successMs: number[];
   /** Responses with 429 or 503. */
-  readonly refusedMs: number[];
+  readonly rejectedMs: number[];
   /** Number of responses with any other status. */
   unexpected: number;
 }
@@ -70,7 +70,7 @@ class Clients {
     return this.#sample;
   }
 
-  /** Open loop: sends requests at this rate as long as a connection is idle, whether or not earlier ones have a response. */
+  /** Open loop: sends requests at this rate, regardless of outstanding responses, while connections are idle. */
   async offer(perSecond: number, seconds: number): Promise<Sample> {
     this.#sample = newSample(seconds);
     let sent = 0;
@@ -118,12 +118,12 @@ class Clients {
 
   #count(status: string, ms: number): void {
     if (status === "200") this.#sample.successMs.push(ms);
-    else if (status === "503" || status === "429") this.#sample.refusedMs.push(ms);
+    else if (status === "503" || status === "429") this.#sample.rejectedMs.push(ms);
     else this.#sample.unexpected++;
   }
 }
 
-/** Busy-waits, so that on two hyper-threads of one core the server always has the same share of it. */
+/** Busy-waits, so that the server's share of the physical core is constant when both cores are its hyper-threads. */
 async function spin(seconds: number, act: (elapsedSeconds: number) => void): Promise<void> {
   const startMs = performance.now();
   for (let ms = 0; ms < seconds * 1_000; ms = performance.now() - startMs) {
@@ -132,24 +132,24 @@ async function spin(seconds: number, act: (elapsedSeconds: number) => void): Pro
   }
 }
 
-const newSample = (seconds: number): Sample => ({ seconds, successMs: [], refusedMs: [], unexpected: 0 });
+const newSample = (seconds: number): Sample => ({ seconds, successMs: [], rejectedMs: [], unexpected: 0 });
 const merge = (samples: readonly Sample[]): Sample => ({
   seconds: samples.reduce((sum, { seconds }) => sum + seconds, 0),
   successMs: samples.flatMap(({ successMs }) => successMs),
-  refusedMs: samples.flatMap(({ refusedMs }) => refusedMs),
+  rejectedMs: samples.flatMap(({ rejectedMs }) => rejectedMs),
   unexpected: samples.reduce((sum, { unexpected }) => sum + unexpected, 0),
 });
 const goodput = ({ successMs, seconds }: Sample): number => successMs.length / seconds;
 const p99 = (times: readonly number[]): number => times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? 0;
 
-/** Results of a round by label: the value and, for a promise, whether the median of all rounds keeps it. */
-type Results = Record<string, readonly [value: number, isKept?: (median: number) => boolean]>;
+/** Results of a round by label: a value and, if there is a target, whether a median of all rounds meets it. */
+type Results = Record<string, readonly [value: number, isMet?: (median: number) => boolean]>;
 
 const isZero = (count: number): boolean => count === 0;
 
 /**
- * Offers requests at three times the maximum rate, then at half of it until latencies are as before. The maximum is
- * measured before each wave, because the speed of the machine varies within seconds.
+ * Offers requests at three times the maximum rate, then at half of it until latencies recover. Measures the maximum
+ * before each wave, because the speed of the machine varies within seconds.
  */
 async function overload(kind: string, request: () => string): Promise<Results> {
   const base = await Clients.open(BASE_CONNECTIONS, request);
@@ -171,17 +171,17 @@ async function overload(kind: string, request: () => string): Promise<Results> {
   const during = merge(waves);
   let recoverySeconds = WAVE_DRAIN_MS / 1_000;
   for (let isRecovered = false; !isRecovered && recoverySeconds < 10; ) {
-    const { successMs, refusedMs } = await base.offer(maximumRate / 2, 0.5);
+    const { successMs, rejectedMs } = await base.offer(maximumRate / 2, 0.5);
     recoverySeconds += 0.5;
-    isRecovered = refusedMs.length === 0 && successMs.length > 0 && p99(successMs) < Math.max(2 * p99BeforeMs, 20);
+    isRecovered = rejectedMs.length === 0 && successMs.length > 0 && p99(successMs) < Math.max(2 * p99BeforeMs, 20);
   }
   base.close();
-  const refused = during.refusedMs.length;
+  const rejected = during.rejectedMs.length;
   return {
     [`${kind}: maximum rate, per second`]: [maximumRate],
     [`${kind}: successful, % of the maximum`]: [(100 * goodput(during)) / maximumRate, (share) => share > 80],
-    [`${kind}: refused, %`]: [(100 * refused) / (refused + during.successMs.length)],
-    [`${kind}: p99 of refused, ms`]: [p99(during.refusedMs), (ms) => ms < 100],
+    [`${kind}: rejected, %`]: [(100 * rejected) / (rejected + during.successMs.length)],
+    [`${kind}: p99 of rejected, ms`]: [p99(during.rejectedMs), (ms) => ms < 100],
     [`${kind}: unexpected responses`]: [during.unexpected, isZero],
     [`${kind}: time to recover, s`]: [recoverySeconds, (seconds) => seconds <= 5],
   };
@@ -203,7 +203,7 @@ async function slowClients(token: string, request: () => string): Promise<Result
     "other clients: p99 without slow clients, ms": [p99WithoutMs],
     "other clients: p99 with slow clients, ms": [p99WithMs],
     "other clients: p99 with / without": [p99WithMs / p99WithoutMs, (ratio) => ratio < 2],
-    "other clients: refused": [during.refusedMs.length, isZero],
+    "other clients: rejected": [during.rejectedMs.length, isZero],
   };
 }
 
@@ -214,7 +214,7 @@ async function measureP99(clients: Clients, perSecond: number): Promise<number> 
   return p99((await clients.offer(perSecond, 5)).successMs);
 }
 
-/** Opens clients that send their headers or their body one byte per second, or read nothing of a long response. */
+/** Opens clients that send their headers or their body at one byte per second, or do not read a long response. */
 function startSlowClients(token: string): () => void {
   const head = (method: string) => `${method} /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\n`;
   const starts = [
@@ -243,7 +243,7 @@ function startSlowClients(token: string): () => void {
       },
     });
   for (let n = 0; n < SLOW_CLIENTS; n++) open(n % starts.length).catch(() => {});
-  // Spreads the bytes over the second: a burst would delay the other clients of this program.
+  // Spreads the bytes over each second: a burst would delay the other clients of this program.
   let tick = 0;
   const timer = setInterval(() => {
     tick = (tick + 1) % TICKS_PER_SECOND;
@@ -311,16 +311,16 @@ async function main(): Promise<boolean> {
   Bun.spawnSync(["taskset", "-cp", LOAD_CORE, String(process.pid)]);
   const rounds: Results[] = [];
   for (let n = 0; n < ROUNDS; n++) rounds.push(await runRound());
-  let areAllKept = true;
-  for (const [label, [, isKept = () => true]] of Object.entries(rounds[0] ?? {})) {
+  let areAllMet = true;
+  for (const [label, [, isMet = () => true]] of Object.entries(rounds[0] ?? {})) {
     const values = rounds.map((round) => round[label]?.[0] ?? Number.NaN);
-    const middle = median(values);
-    const isPromiseKept = isKept(middle);
-    areAllKept &&= isPromiseKept;
+    const medianValue = median(values);
+    const isTargetMet = isMet(medianValue);
+    areAllMet &&= isTargetMet;
     const each = values.map((value) => value.toFixed(1)).join("  ");
-    console.log(`${label.padEnd(48)} ${middle.toFixed(1).padStart(9)}${isPromiseKept ? "" : " MISSED"}   (${each})`);
+    console.log(`${label.padEnd(48)} ${medianValue.toFixed(1).padStart(9)}${isTargetMet ? "" : " MISSED"}   (${each})`);
   }
-  return areAllKept;
+  return areAllMet;
 }
 
 process.exit((await main()) ? 0 : 1);

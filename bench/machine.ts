@@ -17,7 +17,7 @@ export interface Machine {
   readonly versions: Readonly<Record<string, string>>;
 }
 
-/** Describes this machine; measuring the disk takes a second. */
+/** Describes this machine. Takes a second to measure the disk. */
 export function describeMachine(): Machine {
   const folder = newFolder();
   const machine = {
@@ -62,7 +62,7 @@ function versions(): Record<string, string> {
   };
 }
 
-/** The first line that a program prints on either stream; `undefined` when it is missing or prints nothing. */
+/** The first line of a program's output; `undefined` when the program is missing or prints nothing. */
 function output(command: readonly [string, ...string[]]): string | undefined {
   if (Bun.which(command[0]) === null) return undefined;
   const { stdout, stderr } = Bun.spawnSync([...command]);

@@ -3,7 +3,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Subprocess } from "bun";
 
-/** Cores of a process. Servers run on the first, the load generator and this program on the second. */
+/** Cores of a process. Servers run on the first core, the load generator and this program on the second. */
 export type Cores = "0" | "1" | "0,1";
 export const SERVER_CORE: Cores = "0";
 export const LOAD_CORE: Cores = "1";
@@ -23,11 +23,12 @@ process.on("exit", () => {
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(1));
 
 /**
- * Pins this program, and by inheritance its children, to the load's core.
+ * Pins this program to the load generator's core, which its children inherit.
  * @throws Error when a core or a required program is missing, with the remedy
  */
 export function reserveServerCore(): void {
-  if (availableParallelism() < 2) throw new Error("two cores are required: one for the server, one for the load");
+  if (availableParallelism() < 2)
+    throw new Error("two cores are required: one for the server, one for the load generator");
   for (const [program, packageName] of [
     ["taskset", "util-linux"],
     ["wrk", "wrk"],

@@ -9,7 +9,7 @@ export interface Scenario {
   run(settings: RunSettings): Promise<readonly Metric[]>;
 }
 
-/** Length and extent of a run. */
+/** Length and scope of a run. */
 export interface RunSettings {
   /** Measured rounds, after one warm-up round. */
   readonly rounds: number;
@@ -22,8 +22,8 @@ export interface RunSettings {
 }
 
 /**
- * `product` is Plant Store, `baseline` another version of it, `limit` an upper bound, `peer` another server for the same
- * task.
+ * `product` is Plant Store, `baseline` another version of it, `limit` an upper bound, `peer` another server with a
+ * comparable API.
  */
 export type Role = "product" | "baseline" | "limit" | "peer";
 
@@ -47,7 +47,7 @@ export interface Measurement {
   readonly percentiles?: readonly Percentile[];
   /** Number of stored plants, where it varies. */
   readonly plants?: number;
-  /** Why the server was not measured. */
+  /** The reason why the server was not measured. */
   readonly missing?: string;
 }
 
@@ -71,7 +71,7 @@ export interface Percentile {
 }
 
 /**
- * What the product should reach: a ratio to another server of the same run (`of`), or an absolute value. Targets are set
+ * A target for the product: a ratio to another server of the same run (`of`), or an absolute value. Targets are set
  * before the first measurement.
  */
 export type Target =

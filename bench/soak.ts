@@ -12,7 +12,7 @@ import { median } from "./statistics.ts";
 
 const MINUTES = Number(process.argv[2] ?? 30);
 const ROUND_MS = 20_000;
-/** Pause of each writer and reader before a request: the test is about duration, not about maximum load. */
+/** Pause of each writer and reader before a request: this benchmark tests a long run, not the maximum load. */
 const PAUSE_MS = 20;
 /** Maximum growth of the median memory from the second third of the run to the last. Single rounds differ by 27 MiB. */
 const MAX_GROWTH_MIB = 16;
@@ -55,7 +55,7 @@ const third = Math.floor(samples.length / 3);
 const [middle, last] = [samples.slice(third, 2 * third), samples.slice(2 * third)];
 const growthMiB = medianOf(last, "memoryMiB") - medianOf(middle, "memoryMiB");
 const fileGrowth = medianOf(last, "files") - medianOf(middle, "files");
-// The time from the middle of one third to the middle of the next.
+// The time between the middles of two successive thirds.
 const hours = MINUTES / 60 / 3;
 console.log(`memory: ${(growthMiB / hours).toFixed(1)} MiB per hour, open files: ${fileGrowth} more`);
 if (growthMiB > MAX_GROWTH_MIB) problems.push(`memory grew by ${growthMiB.toFixed(1)} MiB`);

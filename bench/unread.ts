@@ -1,6 +1,6 @@
 /**
- * `bun bench/unread.ts`: clients that request large responses and do not read them, and clients that read slowly. Prints
- * the server's memory and the latency of another client. Exits with 1 when a limit of docs/overload.md does not hold.
+ * `bun bench/unread.ts`: runs clients that request large responses and do not read them, or read slowly. Prints the
+ * server's memory and the latency of another client. Exits with 1 when a limit of docs/overload.md is exceeded.
  */
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
@@ -18,11 +18,12 @@ const MAX_P99_MS = 50;
 /** Requests of the other client, one every 10 ms. */
 const REQUESTS = 500;
 
-let areAllKept = true;
+let areAllMet = true;
 
-function report(what: string, figure: number, unit: string, isKept: boolean): void {
-  areAllKept &&= isKept;
-  console.log(`${what.padEnd(64)} ${figure.toFixed(1).padStart(8)} ${unit}${isKept ? "" : "  MISSED"}`);
+/** Prints a result and records whether it meets its target. */
+function report(label: string, value: number, unit: string, isMet: boolean): void {
+  areAllMet &&= isMet;
+  console.log(`${label.padEnd(64)} ${value.toFixed(1).padStart(8)} ${unit}${isMet ? "" : "  MISSED"}`);
 }
 
 const requestOf = (path: string, token: string): string =>
@@ -42,7 +43,7 @@ async function residentMib(pid: number): Promise<number> {
 }
 
 /** Measures memory and another client's latency while `count` clients do not read their response. */
-async function stall(pid: number, token: string, count: number, path: string): Promise<void> {
+async function measureStalledClients(pid: number, token: string, count: number, path: string): Promise<void> {
   const sockets = Array.from({ length: count }, () => open(path, token));
   const durationsMs: number[] = [];
   let peakMib = 0;
@@ -65,8 +66,8 @@ async function stall(pid: number, token: string, count: number, path: string): P
   report(`${count} unread responses of ${path}: another client's p99`, p99Ms, "ms", p99Ms < MAX_P99_MS);
 }
 
-/** Reads a response at a rate and returns whether all of it arrived. */
-async function readSlowly(path: string, token: string): Promise<void> {
+/** Reads a response at `SLOW_BYTES_PER_SECOND` and reports its duration; misses the target if it breaks off. */
+async function measureSlowReader(path: string, token: string): Promise<void> {
   const socket = open(path, token);
   let bytes = 0;
   let end = "";
@@ -85,7 +86,7 @@ async function readSlowly(path: string, token: string): Promise<void> {
 }
 
 /** Measures how long the server keeps a connection whose client reads nothing. */
-async function neverRead(token: string): Promise<void> {
+async function measureSilentReader(token: string): Promise<void> {
   const pending = async () => {
     const metrics = await (await fetch(`http://127.0.0.1:${PORT + 1}/metrics`)).text();
     return Number(/^plantstore_http_send_buffer_bytes (\d+)$/m.exec(metrics)?.[1]);
@@ -110,12 +111,12 @@ const server = Bun.spawn([process.execPath, MAIN, "serve", ...args, "--idle-time
 try {
   await server.stdout.getReader().read();
   report("at rest: resident memory", await residentMib(server.pid), "MiB", true);
-  await stall(server.pid, token, 500, "/plants?limit=60000");
-  await stall(server.pid, token, 2_000, "/plants");
-  await Promise.all([neverRead(token), readSlowly("/plants?after=10060000000", token)]);
+  await measureStalledClients(server.pid, token, 500, "/plants?limit=60000");
+  await measureStalledClients(server.pid, token, 2_000, "/plants");
+  await Promise.all([measureSilentReader(token), measureSlowReader("/plants?after=10060000000", token)]);
 } finally {
   server.kill("SIGKILL");
   await server.exited;
   folder.remove();
 }
-process.exit(areAllKept ? 0 : 1);
+process.exit(areAllMet ? 0 : 1);

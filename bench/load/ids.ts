@@ -1,6 +1,6 @@
 import { FIRST_ID, FIRST_NEW_ID, ID_STEP } from "../servers/exchange.ts";
 
-/** Ids of a load: request k (from 1) has `from + (offset + k * step) % span`. They repeat only after a whole cycle. */
+/** Ids of a load: request k, counted from 1, has `from + (offset + k * step) % span`. They repeat after a full cycle. */
 export interface Ids {
   readonly from: number;
   readonly offset: number;
@@ -8,10 +8,10 @@ export interface Ids {
   readonly span: number;
 }
 
-/** Ids reserved per load: more than one load uses. */
+/** Ids reserved per load, more than any load uses. */
 const IDS_PER_LOAD = 10_000_000;
 
-/** New, ascending ids. Loads with different numbers have different ids. */
+/** New, ascending ids. Loads with different numbers have no ids in common. */
 export const ascendingIds = (load: number): Ids => ({
   from: FIRST_NEW_ID + load * IDS_PER_LOAD,
   offset: 0,

@@ -1,5 +1,5 @@
 /**
- * Open-loop load generator: sends requests at fixed times, whether or not earlier ones have a response, and measures each
+ * Open-loop load generator: sends requests at fixed times, regardless of outstanding responses, and measures each
  * latency from the scheduled time. A stall therefore counts for every request that it delayed (no coordinated omission).
  * The argument is a {@link Job} as JSON. Prints an {@link OpenLoopResult} as JSON.
  */
@@ -22,7 +22,7 @@ export interface Job {
   readonly perSecond: number;
   readonly seconds: number;
   readonly connections: number;
-  /** Whether to busy-wait, which uses the whole core but sends on time. Otherwise requests are sent once per millisecond. */
+  /** Whether to busy-wait, which uses a whole core but sends on time. Otherwise due requests are sent once per millisecond. */
   readonly isPrecise: boolean;
 }
 

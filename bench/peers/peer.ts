@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { ServerDefinition } from "../servers/server.ts";
 
-/** Another server for the same task, configured as its documentation recommends. */
+/** Another server with a comparable API, configured as its documentation recommends. */
 export interface Peer extends ServerDefinition {
   readonly role: "peer";
   /** Durability of an acknowledged create, for the report. */

@@ -1,6 +1,6 @@
 import { medianOf } from "../comparison.ts";
 import type { Measurement, Metric, Percentile } from "../scenario.ts";
-import { colour, renderSvg } from "./svg.ts";
+import { colorOf, renderSvg } from "./svg.ts";
 
 /** A chart file in `docs/`. */
 export interface Chart {
@@ -10,9 +10,9 @@ export interface Chart {
   readonly svg: string;
 }
 
-const SECONDARY_TEXT = { color: colour("secondary"), fontSize: 12 };
+const SECONDARY_TEXT = { color: colorOf("secondary"), fontSize: 12 };
 const NO_LINE = { axisLine: { show: false }, axisTick: { show: false } };
-const GRID_LINE = { splitLine: { lineStyle: { color: colour("grid") } } };
+const GRID_LINE = { splitLine: { lineStyle: { color: colorOf("grid") } } };
 
 /** Draws the charts whose metrics were measured. */
 export const drawCharts = (metrics: readonly Metric[]): Chart[] =>
@@ -23,7 +23,7 @@ const title = (text: string, left: number | string) => ({
   left,
   top: 16,
   padding: 0,
-  textStyle: { color: colour("text"), fontSize: 15, fontWeight: 600 },
+  textStyle: { color: colorOf("text"), fontSize: 15, fontWeight: 600 },
 });
 
 /** Bar chart: two metrics side by side, one row per server. */
@@ -52,14 +52,14 @@ function peersChart(metrics: readonly Metric[]): Chart | undefined {
       gridIndex,
       data: rows,
       ...NO_LINE,
-      axisLabel: { show: gridIndex === 0, color: colour("text"), fontSize: 13, margin: 12 },
+      axisLabel: { show: gridIndex === 0, color: colorOf("text"), fontSize: 13, margin: 12 },
     })),
     series: shown.map((metric, index) => ({
       type: "bar",
       xAxisIndex: index,
       yAxisIndex: index,
       barWidth: 20,
-      label: { show: true, position: "right", color: colour("text"), fontSize: 13, formatter: formatInteger },
+      label: { show: true, position: "right", color: colorOf("text"), fontSize: 13, formatter: formatInteger },
       data: rows.map((server) => bar(metric.measurements.find((each) => each.server === server))),
     })),
   };
@@ -71,7 +71,7 @@ const isPeer = ({ role }: Measurement): boolean => role === "peer";
 
 const bar = (measurement: Measurement | undefined) => ({
   value: Math.round(medianOf(measurement)),
-  itemStyle: { color: colour(measurement?.role === "product" ? "product" : "other"), borderRadius: [0, 3, 3, 0] },
+  itemStyle: { color: colorOf(measurement?.role === "product" ? "product" : "other"), borderRadius: [0, 3, 3, 0] },
 });
 
 /** Line chart: responses per second by the number of stored plants. */
@@ -80,7 +80,7 @@ function plantsChart(metrics: readonly Metric[]): Chart | undefined {
   const [first] = shown;
   if (first === undefined) return undefined;
   const sizes = first.measurements.map(({ plants = 0 }) => plants).toSorted((a, b) => a - b);
-  const colours = ["series2", "series3", "product"] as const;
+  const seriesColors = ["series2", "series3", "product"] as const;
   const option = {
     title: [title("Responses per second by the number of stored plants", 16)],
     grid: { left: 70, right: 230, top: 64, bottom: 44 },
@@ -90,11 +90,11 @@ function plantsChart(metrics: readonly Metric[]): Chart | undefined {
       boundaryGap: false,
       axisLabel: { ...SECONDARY_TEXT, margin: 14 },
       axisTick: { show: false },
-      axisLine: { lineStyle: { color: colour("other") } },
+      axisLine: { lineStyle: { color: colorOf("other") } },
     },
     yAxis: { type: "value", ...NO_LINE, ...GRID_LINE, axisLabel: { ...SECONDARY_TEXT, formatter: formatInteger } },
     series: shown.map((metric, index) => {
-      const color = colour(colours[index] ?? "other");
+      const color = colorOf(seriesColors[index] ?? "other");
       return {
         type: "line",
         symbol: "circle",
@@ -134,7 +134,7 @@ function latencyChart(metrics: readonly Metric[]): Chart | undefined {
       nameTextStyle: SECONDARY_TEXT,
       splitLine: { show: false },
       axisTick: { show: false },
-      axisLine: { lineStyle: { color: colour("other") } },
+      axisLine: { lineStyle: { color: colorOf("other") } },
       axisLabel: {
         ...SECONDARY_TEXT,
         margin: 14,
@@ -162,7 +162,7 @@ const panelTitle = (what: string): string => {
 };
 
 function latencyLine({ server, role, percentiles = [] }: Measurement, panel: number) {
-  const color = colour(role === "product" ? "product" : "other");
+  const color = colorOf(role === "product" ? "product" : "other");
   return {
     type: "line",
     xAxisIndex: panel,
@@ -170,7 +170,7 @@ function latencyLine({ server, role, percentiles = [] }: Measurement, panel: num
     symbol: "none",
     smooth: 0.2,
     lineStyle: { color, width: 2.5 },
-    endLabel: { show: true, formatter: server, color: role === "product" ? color : colour("secondary"), fontSize: 13 },
+    endLabel: { show: true, formatter: server, color: role === "product" ? color : colorOf("secondary"), fontSize: 13 },
     labelLayout: { moveOverlap: "shiftY" },
     data: percentiles.map(({ share, ms }: Percentile) => [-Math.log10(1 - share), ms]),
   };

@@ -34,7 +34,7 @@ function formatIntroduction({ date, minutes, depth, machine }: RunRecord): strin
 - The server runs on one core and the load generator on the other, unless stated otherwise. Values are medians of
   ${depth.rounds} rounds of ${depth.seconds} s, interleaved between the servers; ± is half of the range of the rounds.
 - The main limit is nginx returning the same bytes as constants. A limit with less than 90% CPU use was bound by the load generator.
-- An open loop sends requests at fixed times, whether or not earlier ones have a response, and measures latency from those times.
+- An open loop sends requests at fixed times, regardless of outstanding responses, and measures latency from those times.
 - Targets were set before measuring.`;
 }
 

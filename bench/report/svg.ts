@@ -10,8 +10,8 @@ interface Echarts {
   ): { setOption(option: object): void; renderToSVGString(): string; dispose(): void };
 }
 
-/** Colours by use: for the light theme and for the dark one. */
-const COLOURS = {
+/** Colors by use: for the light theme and for the dark one. */
+const COLORS = {
   background: ["#ffffff", "#0d1117"],
   text: ["#1f2328", "#f0f6fc"],
   secondary: ["#59636e", "#9198a1"],
@@ -24,14 +24,14 @@ const COLOURS = {
 
 const WIDTH = 840;
 
-/** The light-theme colour for a use. {@link renderSvg} adds the dark one. */
-export const colour = (use: keyof typeof COLOURS): string => COLOURS[use][0];
+/** The light-theme color for a use. {@link renderSvg} adds the dark one. */
+export const colorOf = (use: keyof typeof COLORS): string => COLORS[use][0];
 
 /** Renders an ECharts option as SVG, 840 px wide, that follows the reader's light or dark theme. */
 export function renderSvg(option: object, title: string, height: number): string {
   const echarts = createRequire(join(import.meta.dir, "package.json"))("echarts") as Echarts;
   const chart = echarts.init(null, null, { renderer: "svg", ssr: true, width: WIDTH, height });
-  chart.setOption({ animation: false, backgroundColor: colour("background"), textStyle: TEXT, ...option });
+  chart.setOption({ animation: false, backgroundColor: colorOf("background"), textStyle: TEXT, ...option });
   const svg = chart
     .renderToSVGString()
     .replaceAll(/<style[\s\S]*?<\/style>| (class|ecmeta_\w+|pointer-events)="[^"]*"/g, "");
@@ -39,10 +39,10 @@ export function renderSvg(option: object, title: string, height: number): string
   return `${svg.replace(">", `>\n<title>${title}</title>\n${DARK}`).replaceAll(/\n\n+/g, "\n").trim()}\n`;
 }
 
-const TEXT = { fontFamily: "system-ui, -apple-system, 'Segoe UI', sans-serif", color: colour("text") };
+const TEXT = { fontFamily: "system-ui, -apple-system, 'Segoe UI', sans-serif", color: colorOf("text") };
 
 const DARK = `<style>@media (prefers-color-scheme: dark) {
-${Object.values(COLOURS)
+${Object.values(COLORS)
   .flatMap(([light, dark]) => ["fill", "stroke"].map((paint) => `[${paint}="${light}"] { ${paint}: ${dark}; }`))
   .join("\n")}
 }</style>`;

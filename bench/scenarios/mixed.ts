@@ -5,7 +5,7 @@ import { startServers } from "../server-group.ts";
 
 export const mixed: Scenario = {
   name: "mixed",
-  description: "nine lists of 20 per durable create",
+  description: "90% lists of 20, 10% durable creates",
   async run(settings) {
     const requests = [...Array(9).fill("list"), "create"] as const;
     await using group = await startServers({

@@ -115,5 +115,5 @@ const nginxHeaders = ({ headers }: CannedResponse): string =>
     .map(([name, value]) => `add_header ${titleCase(name)} '${value}' always;`)
     .join(" ");
 
-/** Writes a header name in its usual case: `X-Request-Id`. */
+/** Formats a header name in its usual case: `X-Request-Id`. */
 const titleCase = (name: string): string => name.replaceAll(/\b[a-z]/g, (letter) => letter.toUpperCase());

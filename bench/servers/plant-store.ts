@@ -14,7 +14,7 @@ const UNKNOWN_TOKEN = mintSecret();
 /** Has a wrong checksum. */
 const MALFORMED_TOKEN = UNKNOWN_TOKEN.slice(0, -1) + (UNKNOWN_TOKEN.endsWith("0") ? "1" : "0");
 
-/** Plant Store as its README starts it. */
+/** Plant Store, started as in its README. */
 export const plantStore = programOf(ROOT, { name: PLANT_STORE, role: "product" });
 
 /** The Plant Store of another checkout, with its dependencies installed. */

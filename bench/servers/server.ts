@@ -37,7 +37,7 @@ export interface StartOptions {
   readonly plants: number;
   /** The default is the first core. */
   readonly cores?: Cores;
-  /** Command that wraps the server's, such as `strace`. */
+  /** Prefix of the server's command, such as `strace`. */
   readonly commandPrefix?: readonly string[];
 }
 

@@ -10,8 +10,8 @@ import type { Server } from "../servers/server.ts";
 
 const CREATES_PER_SECOND = 1_000;
 
-export const listWhileWritten: Scenario = {
-  name: "list-while-written",
+export const listDuringCreates: Scenario = {
+  name: "list-during-creates",
   description: "lists of 20 during creates by the same owner",
   async run(settings) {
     await using group = await startServers({ against: settings.against, plants: 1_000, limitsFor: ["list", "create"] });

@@ -16,8 +16,8 @@ const LOADS = [
   { request: "create", name: "durable create, ascending ids", ids: () => ascendingIds(1) },
 ] as const;
 
-export const stores: Scenario = {
-  name: "stores",
+export const databaseSize: Scenario = {
+  name: "database-size",
   description: "creates and lists with 10 thousand to 10 million stored plants",
   isSkippedWhenQuick: true,
   async run(settings) {
@@ -33,7 +33,7 @@ export const stores: Scenario = {
   },
 };
 
-/** Measures a fresh copy of the seeded database: creates would soon multiply the size of a small one. */
+/** Measures a new copy of the seeded database, because the creates of a round multiply the size of a small one. */
 async function measureDatabase(plants: number, { seconds }: RunSettings): Promise<LoadResult[]> {
   await using group = await startServers({ plants });
   const { product } = group;
@@ -48,7 +48,7 @@ async function measureDatabase(plants: number, { seconds }: RunSettings): Promis
 const runLoad = (server: Server, name: "create" | "listAfter", ids: Ids, seconds: number): Promise<LoadResult> =>
   runWrk(server, { exchanges: [server.exchanges[name] as Exchange], connections: CONNECTIONS, seconds, ids });
 
-/** Compares the largest database with the smallest. The sizes between are for the chart. */
+/** Compares the largest database with the smallest. Only the chart shows the sizes between. */
 function toMetric(name: string, sizes: readonly number[], resultsOf: (size: number) => readonly LoadResult[]): Metric {
   const [smallest, ...larger] = sizes as [number, ...number[]];
   const measured = (plants: number, role: "product" | "limit"): Measurement => ({

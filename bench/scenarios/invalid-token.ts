@@ -9,9 +9,9 @@ const KINDS = [
   { request: "malformedToken", what: "401, malformed token, 64 connections" },
 ] as const;
 
-export const refuse: Scenario = {
-  name: "refuse",
-  description: "requests with an invalid token: the slower of two kinds",
+export const invalidToken: Scenario = {
+  name: "invalid-token",
+  description: "401 responses to unknown and malformed tokens; reports the slower kind",
   async run(settings) {
     const metrics: Metric[] = [];
     for (const { request, what } of KINDS) {
