@@ -63,10 +63,7 @@ export class Metrics {
     "Open connections to PostgreSQL by state: busy or idle.",
     "state",
   );
-  readonly #pendingRequests = this.#gauge(
-    "plantstore_http_requests_pending",
-    "Requests whose response is not sent completely.",
-  );
+  readonly #pendingRequests = this.#gauge("plantstore_http_requests_pending", "Requests without a complete response.");
   readonly #sendBuffer = this.#gauge(
     "plantstore_http_send_buffer_bytes",
     "Bytes reserved for large response bodies that clients have not read yet.",
