@@ -42,7 +42,7 @@ export class App {
    * @throws AppError `plant_not_found`, `unavailable`
    */
   async deletePlant(owner: Owner, id: PlantId): Promise<void> {
-    const isDeleted = await this.#storage.removePlant(owner, id);
+    const isDeleted = await this.#storage.deletePlant(owner, id);
     if (!isDeleted) throw new AppError("plant_not_found", `no plant has the id ${id}`);
   }
 

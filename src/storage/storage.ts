@@ -59,7 +59,7 @@ export interface Storage {
   insertPlant(owner: Owner, plant: Plant, idempotencyKey: string | undefined): Promise<InsertOutcome>;
 
   /** Deletes a plant; resolves with `false` when the owner has none with this id. */
-  removePlant(owner: Owner, id: PlantId): Promise<boolean>;
+  deletePlant(owner: Owner, id: PlantId): Promise<boolean>;
 
   /** Reads a range of the owner's plants from one snapshot. Never waits for a write. */
   selectPlants(owner: Owner, range: PlantRange): Promise<Plant[]>;

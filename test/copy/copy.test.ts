@@ -323,14 +323,14 @@ describe.each(["SQLite", "PostgreSQL"])("plantstore copy to %s", (engine) => {
     if ("digest" in conflicting) await withStorage(to, (storage) => storage.insertToken(conflicting));
     else
       await withStorage(to, async (storage) => {
-        await storage.removePlant(conflicting.owner, conflicting.id);
+        await storage.deletePlant(conflicting.owner, conflicting.id);
         await insertAll(storage, [conflicting]);
       });
     const before = await contents(to);
     expect(await copy(from, to, "--resume")).toEqual(failure(reason));
     expect(await contents(to)).toStrictEqual(before);
     if ("digest" in conflicting) return;
-    await withStorage(to, (storage) => storage.removePlant(conflicting.owner, conflicting.id));
+    await withStorage(to, (storage) => storage.deletePlant(conflicting.owner, conflicting.id));
     expect((await copy(from, to, "--resume")).exitCode).toBe(0);
   });
 

@@ -148,7 +148,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
       ["POST", "/plants", "insertPlant"],
       ["GET", "/plants", "selectPlants"],
       ["GET", "/plants?limit=5", "selectPlants"],
-      ["DELETE", "/plants/5", "removePlant"],
+      ["DELETE", "/plants/5", "deletePlant"],
       ["POST", "/plants", "selectToken"],
       ["GET", "/plants", "selectToken"],
       ["DELETE", "/plants/5", "selectToken"],

@@ -43,7 +43,7 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
         const [owner, other] = [newOwner(), newOwner()];
         const changes = [
           () => storage.insertPlant(owner, { id: 1n, name: "Sage" }, undefined),
-          () => storage.removePlant(owner, 1n),
+          () => storage.deletePlant(owner, 1n),
         ];
         for (const change of changes) {
           const [before, elsewhere] = [storage.version(owner), storage.version(other)];
@@ -79,7 +79,7 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
         const owner = newOwner();
         const create = () => storage.insertPlant(owner, { id: 1n, name: "Sage" }, "k");
         expect([await create(), await create()]).toEqual(["inserted", "repeated"]);
-        await storage.removePlant(owner, 1n);
+        await storage.deletePlant(owner, 1n);
         expect([await create(), await create()]).toEqual(["inserted", "repeated"]);
       });
 
@@ -112,23 +112,23 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
       });
     });
 
-    describe("removePlant", () => {
+    describe("deletePlant", () => {
       it("is false for no plant, for another owner's and for one that is removed already", async () => {
         const [owner, other] = [newOwner(), newOwner()];
         await insertAll(owner, [{ id: 5n, name: "Iris" }]);
-        expect(await storage.removePlant(owner, 6n)).toBe(false);
-        expect(await storage.removePlant(other, 5n)).toBe(false);
+        expect(await storage.deletePlant(owner, 6n)).toBe(false);
+        expect(await storage.deletePlant(other, 5n)).toBe(false);
         expect(await all(owner)).toStrictEqual([{ id: 5n, name: "Iris" }]);
-        expect(await storage.removePlant(owner, 5n)).toBe(true);
-        expect(await storage.removePlant(owner, 5n)).toBe(false);
+        expect(await storage.deletePlant(owner, 5n)).toBe(true);
+        expect(await storage.deletePlant(owner, 5n)).toBe(false);
         expect(await all(owner)).toEqual([]);
       });
 
-      it("is true once among many concurrent removals of one plant", async () => {
+      it("is true once among many concurrent deletions of one plant", async () => {
         const owner = newOwner();
         await insertAll(owner, [{ id: ID_MIN, name: "Iris" }]);
-        const removals = await Promise.all(Array.from({ length: 50 }, () => storage.removePlant(owner, ID_MIN)));
-        expect(removals.filter(Boolean)).toHaveLength(1);
+        const deletions = await Promise.all(Array.from({ length: 50 }, () => storage.deletePlant(owner, ID_MIN)));
+        expect(deletions.filter(Boolean)).toHaveLength(1);
       });
     });
 
@@ -300,10 +300,10 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
             ids.filter((id) => id % 3n !== 0n).map((id) => ({ id, name: "old" })),
           );
           const writes = shuffled(ids).map(async (id) => {
-            if (id % 3n === 1n) return { id, outcome: await storage.removePlant(owner, id) };
+            if (id % 3n === 1n) return { id, outcome: await storage.deletePlant(owner, id) };
             return { id, outcome: await storage.insertPlant(owner, { id, name: "new" }, undefined) };
           });
-          const extra = shuffled(ids).map((id) => storage.removePlant(owner, id + 10_000n));
+          const extra = shuffled(ids).map((id) => storage.deletePlant(owner, id + 10_000n));
           const outcomes: readonly (InsertOutcome | boolean)[] = ["inserted", true, "taken"];
           for (const { id, outcome } of await Promise.all(writes))
             expect(outcome).toBe(outcomes[Number(id) % 3] ?? false);
@@ -323,7 +323,7 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
           for (const reader of [storage, other]) {
             expect(await reader.selectPlants(owner, { limit: 9 })).toStrictEqual([plant]);
           }
-          expect(await other.removePlant(owner, n)).toBe(true);
+          expect(await other.deletePlant(owner, n)).toBe(true);
           for (const reader of [storage, other]) expect(await reader.selectPlants(owner, { limit: 9 })).toEqual([]);
         }
         await other.close();

@@ -22,7 +22,7 @@ describe("Ledger", () => {
       () => ({ insertPlant: async () => "inserted" }),
       /is lost|created twice/,
     ],
-    ["deletes that are acknowledged but not done", () => ({ removePlant: async () => true }), /is back/],
+    ["deletes that are acknowledged but not done", () => ({ deletePlant: async () => true }), /is back/],
     [
       "a duplicate id error for an unused id",
       () => ({ insertPlant: async () => "taken" }),

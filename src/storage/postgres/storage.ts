@@ -18,7 +18,7 @@ import type { ServerOptions } from "./connection.ts";
 import { migrate } from "./migrations.ts";
 import { Pool } from "./pool.ts";
 import { Reader } from "./reader.ts";
-import { Inserter, removePlants, splitByIds } from "./writes.ts";
+import { deletePlants, Inserter, splitByIds } from "./writes.ts";
 
 /** Options of {@link openPostgres}. */
 export interface PostgresOptions extends ServerOptions {
@@ -80,7 +80,7 @@ class PostgresStorage implements Storage {
   readonly #writes: Pool;
   readonly #tokens: BatchQueue<string, Token | undefined>;
   readonly #inserts: BatchQueue<StoredPlant, InsertOutcome>;
-  readonly #removals: BatchQueue<PlantKey, boolean>;
+  readonly #deletes: BatchQueue<PlantKey, boolean>;
   #bytes: StorageState["bytes"] = {};
   #bytesRequestedMs = Number.NEGATIVE_INFINITY;
 
@@ -108,9 +108,9 @@ class PostgresStorage implements Storage {
       ...shared,
       send: (plants) => inserter.insert(plants),
     });
-    this.#removals = new BatchQueue<PlantKey, boolean>({
+    this.#deletes = new BatchQueue<PlantKey, boolean>({
       ...shared,
-      send: (plants) => removePlants(this.#writes, plants),
+      send: (plants) => deletePlants(this.#writes, plants),
     });
   }
 
@@ -118,8 +118,8 @@ class PostgresStorage implements Storage {
     return this.#inserts.add({ owner, ...plant, idempotencyKey });
   }
 
-  removePlant(owner: Owner, id: PlantId): Promise<boolean> {
-    return this.#removals.add({ owner, id });
+  deletePlant(owner: Owner, id: PlantId): Promise<boolean> {
+    return this.#deletes.add({ owner, id });
   }
 
   async selectPlants(owner: Owner, { after, tag, limit, maxCharacters }: PlantRange): Promise<Plant[]> {
@@ -184,7 +184,7 @@ class PostgresStorage implements Storage {
     this.#refreshBytes();
     const [reads, writes] = [this.#reads.use, this.#writes.use];
     return {
-      queuedWrites: this.#inserts.length + this.#removals.length,
+      queuedWrites: this.#inserts.length + this.#deletes.length,
       bytes: this.#bytes,
       connections: { busy: reads.busy + writes.busy, idle: reads.idle + writes.idle },
     };
@@ -205,7 +205,7 @@ class PostgresStorage implements Storage {
   }
 
   async close(): Promise<void> {
-    await Promise.all([this.#inserts.close(), this.#removals.close()]);
+    await Promise.all([this.#inserts.close(), this.#deletes.close()]);
     this.#reads.close();
     this.#writes.close();
   }

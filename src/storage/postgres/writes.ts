@@ -13,7 +13,7 @@ const insertAll = insertSql("");
 /** Inserts the plants whose ids are free. */
 const insertFree = insertSql("ON CONFLICT (owner, id) DO NOTHING");
 const SELECT_BY_IDS = `SELECT ${PLANT_COLUMNS.join(", ")} FROM plants WHERE owner = $1 AND id = ANY($2::bigint[])`;
-const REMOVE_BY_IDS = "DELETE FROM plants WHERE owner = $1 AND id = ANY($2::bigint[]) RETURNING id";
+const DELETE_BY_IDS = "DELETE FROM plants WHERE owner = $1 AND id = ANY($2::bigint[]) RETURNING id";
 
 /** How long ON CONFLICT is used after a taken id: PostgreSQL logs each statement that it rejects, which this makes rare. */
 const ON_CONFLICT_MS = 60_000;
@@ -62,11 +62,11 @@ export class Inserter {
 }
 
 /** Deletes plants in one statement; returns whether each existed. */
-export async function removePlants(pool: Pool, plants: readonly PlantKey[]): Promise<boolean[]> {
+export async function deletePlants(pool: Pool, plants: readonly PlantKey[]): Promise<boolean[]> {
   const ids = plants.map(({ id }) => id);
-  const rows = await pool.query<{ id: PlantId }>(REMOVE_BY_IDS, [plants[0]?.owner, ids]);
-  const removedIds = new Set(rows.map(({ id }) => id));
-  return ids.map((id) => removedIds.has(id));
+  const rows = await pool.query<{ id: PlantId }>(DELETE_BY_IDS, [plants[0]?.owner, ids]);
+  const deletedIds = new Set(rows.map(({ id }) => id));
+  return ids.map((id) => deletedIds.has(id));
 }
 
 async function selectByIds(pool: Pool, plants: readonly PlantKey[]): Promise<Map<PlantId, StoredPlant>> {

@@ -118,8 +118,8 @@ class SqliteStorage implements Storage {
     return this.#writer.run({ kind: "insertPlant", plant: stored });
   }
 
-  removePlant(owner: Owner, id: PlantId): Promise<boolean> {
-    return this.#writer.run({ kind: "removePlant", plant: { owner, id: String(id) } });
+  deletePlant(owner: Owner, id: PlantId): Promise<boolean> {
+    return this.#writer.run({ kind: "deletePlant", plant: { owner, id: String(id) } });
   }
 
   // No other process writes plants: the server holds the lock.

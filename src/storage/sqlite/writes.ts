@@ -9,7 +9,7 @@ import type { InsertOutcome, PlantKey, StoredPlant } from "../storage.ts";
  */
 interface Writes {
   insertPlant(write: { plant: WithId<StoredPlant, string> }): InsertOutcome;
-  removePlant(write: { plant: WithId<PlantKey, string> }): boolean;
+  deletePlant(write: { plant: WithId<PlantKey, string> }): boolean;
   insertToken(write: { token: Token }): void;
   insertFirstToken(write: { token: Token }): boolean;
   revokeToken(write: { digest: string; revokedAt: number }): boolean;
@@ -29,7 +29,7 @@ export function prepareWrites(db: Database): (write: Write) => WriteResult {
   const insertPlant = db.prepare(insertInto("plants", PLANT_COLUMNS, "ON CONFLICT DO NOTHING"));
   const isEqual = PLANT_COLUMNS.map((column) => `${column} IS ?`).join(" AND ");
   const selectRepeated = db.prepare(`SELECT 1 FROM plants WHERE ${isEqual} AND idempotency_key NOT NULL`);
-  const removePlant = db.prepare("DELETE FROM plants WHERE owner = ? AND id = ?");
+  const deletePlant = db.prepare("DELETE FROM plants WHERE owner = ? AND id = ?");
   const insertToken = db.prepare(insertInto("tokens", TOKEN_COLUMNS));
   const selectAnyToken = db.prepare("SELECT 1 FROM tokens LIMIT 1");
   const revokeToken = db.prepare("UPDATE tokens SET revoked_at = ? WHERE digest = ? AND revoked_at IS NULL");
@@ -41,7 +41,7 @@ export function prepareWrites(db: Database): (write: Write) => WriteResult {
       if (insertPlant.run(...values).changes > 0) return "inserted";
       return selectRepeated.get(...values) === null ? "taken" : "repeated";
     },
-    removePlant: ({ plant: { owner, id } }) => removePlant.run(owner, id).changes > 0,
+    deletePlant: ({ plant: { owner, id } }) => deletePlant.run(owner, id).changes > 0,
     insertToken({ token }) {
       insertToken.run(...tokenValues(token));
     },

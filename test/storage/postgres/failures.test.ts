@@ -36,7 +36,7 @@ const askEverything = () => [
   storage.ping(),
   storage.selectPlants("ann", { limit: 9 }),
   storage.insertPlant("ann", { id: 100n, name: "Fern" }, "k"),
-  storage.removePlant("ann", 100n),
+  storage.deletePlant("ann", 100n),
   storage.selectToken("aa"),
   storage.selectTokens(),
   storage.revokeToken("aa", 1),
@@ -85,8 +85,8 @@ describe("PostgreSQL that is killed under load", () => {
           if (outcome !== "inserted") return { id, outcome };
           if (answered.push(id) === 5_000) server.kill("SIGKILL");
           if (id % 5n !== 0n) continue;
-          const removal = await failureOf(storage.removePlant("load", id));
-          if (removal !== true) return { id, outcome: removal };
+          const deletion = await failureOf(storage.deletePlant("load", id));
+          if (deletion !== true) return { id, outcome: deletion };
           removed.add(id);
         }
       };
@@ -150,7 +150,7 @@ describe("a connection to PostgreSQL that is lost", () => {
         const writes = [
           storage.insertPlant("lost", { id: 1n, name: "Fern" }, undefined),
           storage.insertPlant("lost", { id: 1n, name: "Fern" }, "k"),
-          storage.removePlant("lost", 1n),
+          storage.deletePlant("lost", 1n),
         ].map(failureOf);
         let waiting: unknown[] = [];
         while (waiting.length === 0) {
@@ -176,10 +176,10 @@ describe("a connection to PostgreSQL that is lost", () => {
     const cut = await openStorage({ engine: "postgres", url: proxy.url }, { forServer: true, poolSize: 2 });
     // The statement is prepared now: the next reply is that of the write itself.
     await cut.insertPlant("cut", { id: 1n, name: "Fern" }, undefined);
-    await cut.removePlant("cut", 2n);
+    await cut.deletePlant("cut", 2n);
     for (const work of [
       () => cut.insertPlant("cut", { id: 2n, name: "Fern" }, undefined),
-      () => cut.removePlant("cut", 1n),
+      () => cut.deletePlant("cut", 1n),
     ]) {
       proxy.cutNextReply();
       expect(await failureOf(work())).toMatchObject(UNAVAILABLE);
@@ -187,7 +187,7 @@ describe("a connection to PostgreSQL that is lost", () => {
         "inserted",
         "repeated",
       ]);
-      await cut.removePlant("cut", 9n);
+      await cut.deletePlant("cut", 9n);
     }
     expect((await storage.selectPlants("cut", { limit: 9 })).map(({ id }) => id)).toEqual([2n]);
     await cut.close();

@@ -90,7 +90,7 @@ describe("a table of plants that is distributed by owner", () => {
         expect(await storage.selectPlants("ann", { limit: 1 })).toHaveLength(1);
         expect(await storage.selectPlants("ann", { limit: 9, tag: "x", after: 0n })).toHaveLength(1);
         expect(await storage.selectStored({ owner: "ann", id: 1n }, 1)).toHaveLength(1);
-        expect(await storage.removePlant("ann", 2n)).toBe(true);
+        expect(await storage.deletePlant("ann", 2n)).toBe(true);
       });
       await storage.close();
     }));
@@ -166,7 +166,7 @@ describe("a PostgreSQL database at its opening", () => {
       [url.username, url.password] = [role, "p"];
       const storage = await open(url.href);
       expect(await storage.insertPlant("ann", { id: 1n, name: "Fern" }, undefined)).toBe("inserted");
-      expect(await storage.removePlant("ann", 1n)).toBe(true);
+      expect(await storage.deletePlant("ann", 1n)).toBe(true);
       await storage.close();
       await database.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
     }));
@@ -201,14 +201,14 @@ describe("a statement to PostgreSQL", () => {
       await database.query("VACUUM ANALYZE plants");
       const storage = await open(database.url);
       const useAll = async (n: bigint) => {
-        await storage.removePlant("ann", -n);
+        await storage.deletePlant("ann", -n);
         expect(await storage.insertPlant("ann", { id: -n, name: "Fern" }, "k")).toBe("inserted");
         expect(await storage.insertPlant("ann", { id: -n, name: "Fern" }, "k")).toBe("repeated");
         expect(await storage.selectPlants("ann", { limit: 10, after: -n - 1n })).not.toBeEmpty();
         await storage.selectPlants("ann", { limit: 10, tag: "even" });
         await storage.selectStored({ owner: "ann", id: -n - 1n }, 10);
         await storage.selectStored(undefined, 10);
-        expect(await storage.removePlant("ann", -n)).toBe(true);
+        expect(await storage.deletePlant("ann", -n)).toBe(true);
       };
       // Whatever the server remembers of a statement, it has from an empty table.
       for (let n = 1n; n <= 10n; n++) await useAll(n);
@@ -423,7 +423,7 @@ describe("a group of writes", () => {
       );
       const plant = { id: 1n, name: "Fern" };
       for (const owner of ["ann", "bob"]) await storage.insertPlant(owner, plant, undefined);
-      const writes = [storage.insertPlant("ann", plant, undefined), storage.removePlant("bob", 1n)];
+      const writes = [storage.insertPlant("ann", plant, undefined), storage.deletePlant("bob", 1n)];
       expect(await Promise.all<unknown>(writes)).toEqual(["taken", true]);
       expect(await storage.insertPlant("bob", plant, undefined)).toBe("inserted");
       await storage.close();

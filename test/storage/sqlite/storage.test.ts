@@ -254,7 +254,7 @@ describe("a group of writes that fails", () => {
       const token = { digest: "aa", owner: "ann", scopes: [], createdAt: 1 };
       const settled = await Promise.allSettled([
         storage.insertPlant("ann", { id: 2n, name: "Iris" }, undefined),
-        storage.removePlant("ann", 1n),
+        storage.deletePlant("ann", 1n),
         storage.insertPlant("ann", { id: 3n, name: "Hemlock" }, undefined),
         storage.insertPlant("bob", { id: 4n, name: "Sage" }, undefined),
         storage.insertToken(token),
@@ -267,6 +267,6 @@ describe("a group of writes that fails", () => {
       expect(await storage.selectPlants("bob", { limit: 9 })).toEqual([]);
       expect(await storage.selectTokens()).toEqual([]);
       expect(await storage.insertPlant("ann", { id: 2n, name: "Iris" }, undefined)).toBe("inserted");
-      expect(await storage.removePlant("ann", 1n)).toBe(true);
+      expect(await storage.deletePlant("ann", 1n)).toBe(true);
     }));
 });

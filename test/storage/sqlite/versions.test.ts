@@ -103,7 +103,7 @@ describe("lists between a commit on the writer's thread and its acknowledgement"
     await Promise.all(owners.map((owner) => insert(owner, 1)));
     for (let times = 0; times < 2; times++) for (const owner of owners) await list(owner, "fields=id");
 
-    const { acknowledged } = await send(() => [insert("ann", 2), storage.removePlant("bob", 1n)]);
+    const { acknowledged } = await send(() => [insert("ann", 2), storage.deletePlant("bob", 1n)]);
     commit();
     const lists = owners.map((owner) => list(owner, "fields=id"));
     expect(lists.map((each) => each instanceof Response)).toEqual([false, false, true]);
@@ -117,7 +117,7 @@ describe("lists between a commit on the writer's thread and its acknowledgement"
     await Promise.all(Array.from({ length: 700 }, (_, id) => insert("ann", id)));
     await list("ann", query);
 
-    const { acknowledged } = await send(() => [storage.removePlant("ann", 0n), storage.removePlant("ann", 550n)]);
+    const { acknowledged } = await send(() => [storage.deletePlant("ann", 0n), storage.deletePlant("ann", 550n)]);
     const spanning = list("ann", query);
     commit();
     const mixed = await idsOf(spanning);
@@ -145,7 +145,7 @@ describe("the versions of owners", () => {
   });
 
   const batchOf = (...owners: string[]) =>
-    owners.map((owner) => ({ kind: "removePlant", plant: { owner, id: "1" } }) as const);
+    owners.map((owner) => ({ kind: "deletePlant", plant: { owner, id: "1" } }) as const);
   const commit = () => writing.run("INSERT INTO commits VALUES (1)");
 
   it("change when the commit becomes visible, and not again when it is acknowledged", () => {
@@ -185,7 +185,7 @@ describe("the versions of owners", () => {
   it("stay the same for owners that the batch does not write to, and for writes of tokens", () => {
     const before = [versions.of("bob"), versions.of("eve")];
     versions.begin([
-      { kind: "removePlant", plant: { owner: "ann", id: "1" } },
+      { kind: "deletePlant", plant: { owner: "ann", id: "1" } },
       { kind: "insertToken", token: { digest: "", owner: "eve", scopes: [], createdAt: 1 } },
     ]);
     commit();
