@@ -48,7 +48,7 @@ export async function copyTokens(databases: Databases): Promise<void> {
     if (revokedAt !== undefined) await target.revokeToken(digest, revokedAt);
     if (lastUsedAt !== undefined) uses.set(digest, lastUsedAt);
   });
-  await target.noteTokenUses(uses);
+  await target.recordTokenUses(uses);
 }
 
 async function insertPlant(target: Storage, row: StoredPlant): Promise<void> {

@@ -93,7 +93,7 @@ export interface Storage {
   revokeToken(digest: string, revokedAt: number): Promise<boolean>;
 
   /** Stores the last use of tokens by digest, in epoch milliseconds. Unknown digests are ignored. */
-  noteTokenUses(uses: ReadonlyMap<string, number>): Promise<void>;
+  recordTokenUses(uses: ReadonlyMap<string, number>): Promise<void>;
 
   /** Resolves when the database has responded to a query. */
   ping(): Promise<void>;

@@ -392,9 +392,9 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
         withTokens(async (tokens) => {
           await tokens.insertToken(minimal("aa"));
           await tokens.insertToken(minimal("bb"));
-          await tokens.noteTokenUses(new Map());
+          await tokens.recordTokenUses(new Map());
           const now = 1_763_600_000_123;
-          await tokens.noteTokenUses(new Map(["gone", "aa"].map((digest) => [digest, now])));
+          await tokens.recordTokenUses(new Map(["gone", "aa"].map((digest) => [digest, now])));
           expect(await tokens.selectTokens()).toEqual([{ ...minimal("aa"), lastUsedAt: now }, minimal("bb")]);
         }));
     });

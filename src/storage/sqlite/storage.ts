@@ -179,8 +179,8 @@ class SqliteStorage implements Storage {
     return this.#writer.run({ kind: "revokeToken", digest, revokedAt });
   }
 
-  noteTokenUses(uses: ReadonlyMap<string, number>): Promise<void> {
-    return this.#writer.run({ kind: "noteTokenUses", uses: [...uses] });
+  recordTokenUses(uses: ReadonlyMap<string, number>): Promise<void> {
+    return this.#writer.run({ kind: "recordTokenUses", uses: [...uses] });
   }
 
   async ping(): Promise<void> {
