@@ -44,7 +44,7 @@ async function copy(config: Config<(typeof COPY_SETTINGS)[number]>, mayResume: b
 
 /** @throws Error with the number of plants and tokens in the database, unless it is empty */
 async function requireEmpty(storage: Storage): Promise<void> {
-  const { length: plants } = await storage.selectStored(undefined, MAX_COUNTED);
+  const { length: plants } = await storage.selectStoredPlants(undefined, MAX_COUNTED);
   const { length: tokens } = await storage.selectTokens();
   if (plants === 0 && tokens === 0) return;
   const contents = `${plants < MAX_COUNTED ? "" : "at least "}${formatCount(plants, "plant")} and ${formatCount(tokens, "token")}`;

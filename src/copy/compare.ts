@@ -77,8 +77,8 @@ export async function* comparePlants({ source, target, signal }: Databases): Asy
     await new Promise((resolve) => setImmediate(resolve));
     signal.throwIfAborted();
     const [plants, others] = await Promise.all([
-      source.selectStored(after, CHUNK_LENGTH),
-      target.selectStored(after, CHUNK_LENGTH),
+      source.selectStoredPlants(after, CHUNK_LENGTH),
+      target.selectStoredPlants(after, CHUNK_LENGTH),
     ]);
     isLast = plants.length < CHUNK_LENGTH;
     after = plants.at(-1);

@@ -69,7 +69,7 @@ export interface Storage {
    * id. Continuing after the last one until fewer than `limit` are returned reads each plant that exists throughout exactly
    * once.
    */
-  selectStored(after: PlantKey | undefined, limit: number): Promise<StoredPlant[]>;
+  selectStoredPlants(after: PlantKey | undefined, limit: number): Promise<StoredPlant[]>;
 
   /**
    * The owner's version: as long as it stays the same, a read returns the same plants. It changes no later than the

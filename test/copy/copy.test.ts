@@ -87,7 +87,7 @@ async function fill(database: TestDatabase, plants: readonly StoredPlant[], toke
 /** Returns all plants and tokens of a database. */
 const contents = (database: TestDatabase) =>
   withStorage(database, async (storage) => ({
-    plants: await storage.selectStored(undefined, 1_000_000),
+    plants: await storage.selectStoredPlants(undefined, 1_000_000),
     tokens: await storage.selectTokens(),
   }));
 

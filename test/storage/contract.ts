@@ -226,7 +226,7 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
       });
     });
 
-    describe("selectStored", () => {
+    describe("selectStoredPlants", () => {
       // In the order of code points, which for some of them is neither that of UTF-16 nor that of any language.
       const owners = [
         "A",
@@ -270,7 +270,7 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
         for (const limit of [1, 2, 4, 5, 6, 7, stored.length, 10_000]) {
           const found: StoredPlant[] = [];
           for (let length = limit; length === limit && found.length <= stored.length; ) {
-            const stretch = await full.selectStored(found.at(-1), limit);
+            const stretch = await full.selectStoredPlants(found.at(-1), limit);
             ({ length } = stretch);
             found.push(...stretch);
           }
@@ -280,12 +280,12 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
 
       it("starts after any place, whether there is a plant or not", async () => {
         for (const [n, { owner, id }] of stored.entries()) {
-          expect(await full.selectStored({ owner, id }, 3)).toStrictEqual(stored.slice(n + 1, n + 4));
+          expect(await full.selectStoredPlants({ owner, id }, 3)).toStrictEqual(stored.slice(n + 1, n + 4));
         }
         const rest = stored.slice(stored.findIndex(({ owner }) => owner === "B"));
-        expect(await full.selectStored({ owner: "Ab", id: 5n }, 99)).toStrictEqual(rest);
-        expect(await full.selectStored({ owner: "B", id: 5n }, 99)).toStrictEqual(rest.slice(3));
-        expect(await full.selectStored({ owner: "\u{10ffff}", id: 5n }, 99)).toEqual([]);
+        expect(await full.selectStoredPlants({ owner: "Ab", id: 5n }, 99)).toStrictEqual(rest);
+        expect(await full.selectStoredPlants({ owner: "B", id: 5n }, 99)).toStrictEqual(rest.slice(3));
+        expect(await full.selectStoredPlants({ owner: "\u{10ffff}", id: 5n }, 99)).toEqual([]);
       });
     });
 

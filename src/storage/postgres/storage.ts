@@ -133,7 +133,7 @@ class PostgresStorage implements Storage {
   }
 
   /** Within one owner, which is the usual case, only the owner's shard is queried. */
-  async selectStored(after: PlantKey | undefined, limit: number): Promise<StoredPlant[]> {
+  async selectStoredPlants(after: PlantKey | undefined, limit: number): Promise<StoredPlant[]> {
     const select = (sql: string, ...values: unknown[]) => this.#reads.query<StoredPlantRow>(sql, values);
     const same = after === undefined ? [] : await select(SELECT_STORED, after.owner, after.id, limit);
     const room = limit - same.length;

@@ -85,7 +85,7 @@ class SqliteStorage implements Storage {
   readonly #versions: Versions;
   readonly #selectPlants;
   readonly #selectPlantsByTag;
-  readonly #selectStored;
+  readonly #selectStoredPlants;
   readonly #selectNextOwners;
   readonly #selectToken;
   readonly #selectTokens;
@@ -103,7 +103,7 @@ class SqliteStorage implements Storage {
     this.#selectPlantsByTag = db.prepare<PlantRow, [string, string, bigint, number]>(
       `SELECT ${LIST_COLUMNS} FROM plants INDEXED BY plants_by_tag WHERE owner = ? AND tag = ? AND id >= ? ORDER BY id LIMIT ?`,
     );
-    this.#selectStored = db.prepare<StoredPlantRow, [string, bigint, number]>(
+    this.#selectStoredPlants = db.prepare<StoredPlantRow, [string, bigint, number]>(
       "SELECT * FROM plants WHERE owner = ? AND id > ? ORDER BY id LIMIT ?",
     );
     this.#selectNextOwners = db.prepare<StoredPlantRow, [string, number]>(
@@ -149,9 +149,9 @@ class SqliteStorage implements Storage {
     });
   }
 
-  async selectStored(after: PlantKey | undefined, limit: number): Promise<StoredPlant[]> {
+  async selectStoredPlants(after: PlantKey | undefined, limit: number): Promise<StoredPlant[]> {
     const rows = read(() => {
-      const same = after === undefined ? [] : this.#selectStored.all(after.owner, after.id, limit);
+      const same = after === undefined ? [] : this.#selectStoredPlants.all(after.owner, after.id, limit);
       const room = limit - same.length;
       return room === 0 ? same : [...same, ...this.#selectNextOwners.all(after?.owner ?? "", room)];
     });

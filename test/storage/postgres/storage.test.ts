@@ -89,7 +89,7 @@ describe("a table of plants that is distributed by owner", () => {
         expect(await storage.insertPlant("ann", { id: 2n, name: "Iris" }, undefined)).toBe("inserted");
         expect(await storage.selectPlants("ann", { limit: 1 })).toHaveLength(1);
         expect(await storage.selectPlants("ann", { limit: 9, tag: "x", after: 0n })).toHaveLength(1);
-        expect(await storage.selectStored({ owner: "ann", id: 1n }, 1)).toHaveLength(1);
+        expect(await storage.selectStoredPlants({ owner: "ann", id: 1n }, 1)).toHaveLength(1);
         expect(await storage.deletePlant("ann", 2n)).toBe(true);
       });
       await storage.close();
@@ -206,8 +206,8 @@ describe("a statement to PostgreSQL", () => {
         expect(await storage.insertPlant("ann", { id: -n, name: "Fern" }, "k")).toBe("repeated");
         expect(await storage.selectPlants("ann", { limit: 10, after: -n - 1n })).not.toBeEmpty();
         await storage.selectPlants("ann", { limit: 10, tag: "even" });
-        await storage.selectStored({ owner: "ann", id: -n - 1n }, 10);
-        await storage.selectStored(undefined, 10);
+        await storage.selectStoredPlants({ owner: "ann", id: -n - 1n }, 10);
+        await storage.selectStoredPlants(undefined, 10);
         expect(await storage.deletePlant("ann", -n)).toBe(true);
       };
       // Whatever the server remembers of a statement, it has from an empty table.
