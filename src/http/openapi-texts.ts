@@ -4,7 +4,7 @@ import { ID_MAX } from "../domain/plant.ts";
 /** Texts and examples of the API description. */
 
 const errorTable = Object.values(ERRORS)
-  .map(({ number, when }) => `| ${number} | ${when} |`)
+  .map(({ number, meaning }) => `| ${number} | ${meaning} |`)
   .join("\n");
 
 /** Introduction of the API description. */

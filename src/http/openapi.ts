@@ -54,8 +54,8 @@ function errors(own: readonly ErrorCode[]): Json {
   const byStatus = [...Map.groupBy(entries, ({ number }) => statusOf(number))].map(([status, group]) => {
     const numbers = group.map(({ number }) => number);
     const schema = { allOf: [schemaRef("Error")], properties: { error: { enum: numbers } } };
-    const examples = group.map(({ code, number, when }) => [code, { value: { error: number, message: when } }]);
-    const description = group.map(({ number, when }) => `\`${number}\` ${when}`).join(" · ");
+    const examples = group.map(({ code, number, meaning }) => [code, { value: { error: number, message: meaning } }]);
+    const description = group.map(({ number, meaning }) => `\`${number}\` ${meaning}`).join(" · ");
     const content = jsonContent(schema, Object.fromEntries(examples));
     return [status, response(description, content, HEADERS_BY_STATUS[status])];
   });

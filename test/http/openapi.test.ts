@@ -137,8 +137,8 @@ describe("GET /openapi.json", () => {
   it("lists every error number with its meaning", () => {
     const texts = [...objects(description)].map(([, each]) => each["description"]).join("\n");
     const rows = [...texts.matchAll(/^\| (\d+) \| (.*) \|$/gm)];
-    const table = rows.map(([, number, when]) => [Number(number), when]);
-    expect(table).toEqual(Object.values(ERRORS).map(({ number, when }) => [number, when]));
+    const table = rows.map(([, number, meaning]) => [Number(number), meaning]);
+    expect(table).toEqual(Object.values(ERRORS).map(({ number, meaning }) => [number, meaning]));
   });
 
   it("documents the error responses of each operation, with numbers, examples and headers", () => {

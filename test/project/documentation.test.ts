@@ -18,7 +18,7 @@ function table(name: string): string[] {
 
 describe("README", () => {
   it("lists every error number", () => {
-    expect(table("errors")).toEqual(Object.values(ERRORS).map(({ number, when }) => `| ${number} | ${when} |`));
+    expect(table("errors")).toEqual(Object.values(ERRORS).map(({ number, meaning }) => `| ${number} | ${meaning} |`));
   });
 
   it("lists every setting", () => {
