@@ -4,13 +4,13 @@ import type { Owner, Plant, PlantId } from "./domain/plant.ts";
 import type { Storage } from "./storage/storage.ts";
 
 /**
- * Maximum UTF-16 units of the names and tags of a page. 500 plants of the largest size are 1.3 MB; reading them for a few
+ * Maximum UTF-16 units of the names and tags of a chunk. 500 plants of the largest size are 1.3 MB; reading them for a few
  * hundred requests would block the event loop for seconds.
  */
-const MAX_PAGE_CHARACTERS = 32 * 1024;
+const MAX_CHUNK_CHARACTERS = 32 * 1024;
 
-/** Consecutive plants of a list. `next` is the cursor of the next page; absent when no plant remains. */
-export interface Page {
+/** Consecutive plants of a list. `next` is the cursor of the next chunk; absent when no plant remains. */
+export interface PlantChunk {
   readonly plants: readonly Plant[];
   readonly next?: PlantId;
 }
@@ -52,16 +52,16 @@ export class App {
   }
 
   /**
-   * Reads at most `limit` plants in ascending order of id, with one database query.
+   * Reads one chunk of a list, at most `limit` plants in ascending order of id, with one database query.
    * @throws AppError `unavailable`
    */
-  async listPage(owner: Owner, filter: PlantFilter, limit: number): Promise<Page> {
+  async listChunk(owner: Owner, filter: PlantFilter, limit: number): Promise<PlantChunk> {
     const plants = await this.#storage.selectPlants(owner, {
       ...filter,
       limit: limit + 1,
-      maxCharacters: MAX_PAGE_CHARACTERS,
+      maxCharacters: MAX_CHUNK_CHARACTERS,
     });
-    const isComplete = plants.length <= limit && (plants.length <= 1 || charactersOf(plants) <= MAX_PAGE_CHARACTERS);
+    const isComplete = plants.length <= limit && (plants.length <= 1 || charactersOf(plants) <= MAX_CHUNK_CHARACTERS);
     if (isComplete) return { plants };
     plants.pop();
     return { plants, next: plants.at(-1)?.id as PlantId };

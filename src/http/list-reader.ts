@@ -36,12 +36,12 @@ export async function* readChunks(
   for (let chunks = 0; ; chunks++) {
     if (chunks > 0) await scheduler.next(chunks - 1);
     const chunkLength = limit === undefined ? scheduler.streamChunkLength : MAX_CHUNK_LENGTH;
-    const page = await app.listPage(owner, { after: next, tag }, Math.min(remaining, chunkLength, maxLength));
-    const { json, count } = writeChunk(page.plants, fields);
-    const isCut = count < page.plants.length;
+    const chunk = await app.listChunk(owner, { after: next, tag }, Math.min(remaining, chunkLength, maxLength));
+    const { json, count } = writeChunk(chunk.plants, fields);
+    const isCut = count < chunk.plants.length;
     maxLength = isCut ? count : 2 * maxLength;
     remaining -= count;
-    next = isCut ? page.plants[count - 1]?.id : page.next;
+    next = isCut ? chunk.plants[count - 1]?.id : chunk.next;
     const isLast = remaining === 0 || next === undefined;
     yield { json, count, next, isLast };
     if (isLast) return;
