@@ -1,6 +1,6 @@
 import { type Config, readConfig, UsageError } from "../config/config.ts";
 import { compare, type Databases, type OnProgress } from "../copy/compare.ts";
-import { copyPlants, copyTokens, requireEqual, requireResolvable } from "../copy/copy.ts";
+import { copyPlants, copyTokens, rejectDifference, requireResolvable } from "../copy/copy.ts";
 import { stopSignal } from "../server/signals.ts";
 import { isSameDatabase } from "../storage/database-url.ts";
 import { openStorage } from "../storage/open.ts";
@@ -62,7 +62,7 @@ async function copyAll(databases: Databases): Promise<string> {
     // Copy the tokens last, so that no client can use an incomplete target.
     await copyTokens(databases);
     const verified = await withProgress("verifying", plants, (onProgress) =>
-      compare(databases, requireEqual, onProgress),
+      compare(databases, rejectDifference, onProgress),
     );
     return `${formatCount(missing, "plant")} copied; verified equal: ${formatContents(verified)}`;
   } catch (error) {

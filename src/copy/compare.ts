@@ -14,7 +14,7 @@ export type OnProgress = (count: number) => void;
 /** Plants per read from a database. */
 const CHUNK_LENGTH = 1_000;
 
-const KINDS = {
+const DESCRIPTIONS = {
   missing: "exists only in the source",
   extra: "exists only in the target",
   changed: "differs between source and target",
@@ -22,7 +22,7 @@ const KINDS = {
 
 /** A row that is not the same in both databases. Its `row` is the source's, unless it is `extra`. */
 export interface Difference<Row = StoredPlant | Token> {
-  readonly kind: keyof typeof KINDS;
+  readonly kind: keyof typeof DESCRIPTIONS;
   readonly row: Row;
 }
 
@@ -36,20 +36,20 @@ export interface Comparison {
 }
 
 /**
- * Compares both databases completely without changing them. Calls `check` for each difference.
- * @throws any error that `check` throws
+ * Compares both databases completely without changing them. Calls `onDifference` for each difference.
+ * @throws any error that `onDifference` throws
  */
 export async function compare(
   databases: Databases,
-  check: (difference: Difference) => void,
+  onDifference: (difference: Difference) => void,
   onProgress: OnProgress,
 ): Promise<Comparison> {
   const { tokens, differences } = await compareTokens(databases);
-  differences.forEach(check);
+  differences.forEach(onDifference);
   let [plants, owners, missing] = [0, 0, 0];
   let owner: string | undefined;
   for await (const chunk of comparePlants(databases)) {
-    chunk.differences.forEach(check);
+    chunk.differences.forEach(onDifference);
     for (const plant of chunk.plants) {
       if (plant.owner !== owner) owners++;
       owner = plant.owner;
@@ -84,8 +84,8 @@ export async function* comparePlants({ source, target, signal }: Databases): Asy
     after = plants.at(-1);
     // The target's plants after the end of this chunk belong to the next one.
     const end = isLast ? undefined : after;
-    const within = end === undefined ? others : others.filter((other) => compareKeys(other, end) <= 0);
-    yield { plants, differences: differencesOf(plants, within, compareKeys) };
+    const othersInChunk = end === undefined ? others : others.filter((other) => compareKeys(other, end) <= 0);
+    yield { plants, differences: differencesOf(plants, othersInChunk, compareKeys) };
   }
 }
 
@@ -101,20 +101,20 @@ export async function compareTokens({ source, target }: Databases) {
 /** Formats a difference for a message: `plant 7 of owner "ann" exists only in the target`. */
 export function formatDifference({ kind, row }: Difference): string {
   const name = "digest" in row ? `token ${tokenId(row)}` : `plant ${row.id}`;
-  return `${name} of owner ${JSON.stringify(row.owner)} ${KINDS[kind]}`;
+  return `${name} of owner ${JSON.stringify(row.owner)} ${DESCRIPTIONS[kind]}`;
 }
 
 /** Returns the differences between two lists, which are both sorted by `compare`. */
 function differencesOf<Row>(
-  ours: readonly Row[],
-  theirs: readonly Row[],
+  sourceRows: readonly Row[],
+  targetRows: readonly Row[],
   compare: (a: Row, b: Row) => number,
 ): Difference<Row>[] {
   const differences: Difference<Row>[] = [];
   let index = 0;
-  for (const row of ours) {
-    let other = theirs[index];
-    for (; other !== undefined && compare(other, row) < 0; other = theirs[++index])
+  for (const row of sourceRows) {
+    let other = targetRows[index];
+    for (; other !== undefined && compare(other, row) < 0; other = targetRows[++index])
       differences.push({ kind: "extra", row: other });
     if (other === undefined || compare(other, row) > 0) {
       differences.push({ kind: "missing", row });
@@ -123,7 +123,7 @@ function differencesOf<Row>(
     if (!Bun.deepEquals(row, other, true)) differences.push({ kind: "changed", row });
     index++;
   }
-  return [...differences, ...theirs.slice(index).map((row) => ({ kind: "extra", row }) as const)];
+  return [...differences, ...targetRows.slice(index).map((row) => ({ kind: "extra", row }) as const)];
 }
 
 /** Orders by owner, then by id. Owners are ordered by code point, as in the engines; `<` compares UTF-16 code units. */

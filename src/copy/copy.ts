@@ -19,7 +19,7 @@ export function requireResolvable(difference: Difference): void {
 }
 
 /** @throws Error for any difference, after a copy */
-export function requireEqual(difference: Difference): void {
+export function rejectDifference(difference: Difference): void {
   const remedy = "make sure that nothing writes to either database";
   throw new Error(`verification failed: ${formatDifference(difference)}; ${remedy}`);
 }
