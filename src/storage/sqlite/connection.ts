@@ -20,12 +20,12 @@ export function connect(path: string, { create = true } = {}): Database {
     db.run(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
     // Reports damaged pages when they are read: without this, some of them end a list early.
     db.run("PRAGMA cell_size_check = ON");
-    pragma(db, "SELECT count(*) FROM sqlite_schema");
+    queryValue(db, "SELECT count(*) FROM sqlite_schema");
   } catch (error) {
     db?.close(true);
     throw openFailure(path, error);
   }
-  const version = pragma(db, "SELECT sqlite_version()") as string;
+  const version = queryValue(db, "SELECT sqlite_version()") as string;
   if (Bun.semver.order(version, MIN_SQLITE_VERSION) >= 0) return db;
   db.close(true);
   throw new Error(`SQLite ${version} is too old: ${MIN_SQLITE_VERSION} or newer is needed`);
@@ -36,13 +36,13 @@ export function connect(path: string, { create = true } = {}): Database {
  * @throws Error when SQLite does not apply the settings, which it does not report itself
  */
 export function makeDurable(db: Database): void {
-  pragma(db, "PRAGMA journal_mode = WAL");
+  queryValue(db, "PRAGMA journal_mode = WAL");
   db.run("PRAGMA synchronous = FULL");
   // On macOS, fsync alone does not reach the disk (fcntl(2), F_FULLFSYNC). Elsewhere these have no effect.
   db.run("PRAGMA fullfsync = ON");
   db.run("PRAGMA checkpoint_fullfsync = ON");
-  const journalMode = pragma(db, "PRAGMA journal_mode");
-  const synchronous = Number(pragma(db, "PRAGMA synchronous"));
+  const journalMode = queryValue(db, "PRAGMA journal_mode");
+  const synchronous = Number(queryValue(db, "PRAGMA synchronous"));
   if (journalMode !== "wal" || synchronous !== 2) {
     throw new Error(
       `${db.filename} cannot be made durable: journal_mode is ${journalMode} (needs wal), synchronous is ${synchronous} (needs 2)`,
@@ -50,8 +50,8 @@ export function makeDurable(db: Database): void {
   }
 }
 
-/** Returns the single value of a query or a pragma. */
-export function pragma(db: Database, sql: string): unknown {
+/** Returns the first value of the first row of a query or pragma. */
+export function queryValue(db: Database, sql: string): unknown {
   using statement = db.prepare(sql);
   return statement.values()[0]?.[0];
 }

@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import type { AppError } from "../../domain/error.ts";
 import { IDEMPOTENCY_KEY_MAX_LENGTH, parsePlant } from "../../domain/plant.ts";
 import { OWNER_MAX_LENGTH, SCOPES } from "../../domain/token.ts";
-import { pragma } from "./connection.ts";
+import { queryValue } from "./connection.ts";
 
 /** The number of plants, owners and tokens in a database. */
 export interface Contents {
@@ -28,7 +28,7 @@ export function inspect(db: Database, { rows }: { rows: boolean }): Inspection {
 }
 
 function countContents(db: Database): Contents {
-  const count = (sql: string) => Number(pragma(db, sql));
+  const count = (sql: string) => Number(queryValue(db, sql));
   return {
     plants: count("SELECT count(*) FROM plants"),
     owners: count("SELECT count(DISTINCT owner) FROM plants"),

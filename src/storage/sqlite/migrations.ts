@@ -1,5 +1,5 @@
 import type { Database } from "bun:sqlite";
-import { pragma } from "./connection.ts";
+import { queryValue } from "./connection.ts";
 
 /** "PLNT": marks a file as this program's (https://sqlite.org/pragma.html#pragma_application_id). */
 const APPLICATION_ID = 0x504c4e54;
@@ -42,8 +42,8 @@ export function migrate(db: Database): void {
  */
 export function knownVersion(db: Database): number {
   const version = versionOf(db);
-  const isOurs = Number(pragma(db, "PRAGMA application_id")) === APPLICATION_ID;
-  const isEmpty = Number(pragma(db, "SELECT count(*) FROM sqlite_schema")) === 0;
+  const isOurs = Number(queryValue(db, "PRAGMA application_id")) === APPLICATION_ID;
+  const isEmpty = Number(queryValue(db, "SELECT count(*) FROM sqlite_schema")) === 0;
   if (!isOurs && !isEmpty) {
     throw new Error(`${db.filename} is a database of another program: name another file`);
   }
@@ -65,4 +65,4 @@ function applyStep(db: Database, step: number): void {
   }).immediate();
 }
 
-const versionOf = (db: Database): number => Number(pragma(db, "PRAGMA user_version"));
+const versionOf = (db: Database): number => Number(queryValue(db, "PRAGMA user_version"));

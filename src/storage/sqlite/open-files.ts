@@ -1,7 +1,7 @@
 import type { Database, Statement } from "bun:sqlite";
 import { closeSync, existsSync, lstatSync, openSync } from "node:fs";
 import { dirname } from "node:path";
-import { pragma } from "./connection.ts";
+import { queryValue } from "./connection.ts";
 import { asidePath, type FileRole, SUFFIXES } from "./database-files.ts";
 import { RESTORE_REMEDY } from "./failures.ts";
 import { renameDurably } from "./files.ts";
@@ -72,7 +72,7 @@ export class OpenFiles {
   constructor(db: Database, files: readonly OpenFile[]) {
     this.#db = db;
     this.#walState = db.prepare("PRAGMA wal_checkpoint(NOOP)");
-    this.#pageBytes = Number(pragma(db, "PRAGMA page_size"));
+    this.#pageBytes = Number(queryValue(db, "PRAGMA page_size"));
     this.#files = files;
     this.#walDescriptor = openSync(this.#file("WAL").path, "r");
     this.check();
@@ -119,7 +119,7 @@ export class OpenFiles {
     // It may have restarted and truncated the WAL after the frames were counted: now there are fewer.
     if (file.role === "WAL") return this.#leastWalBytes() > (find(file)?.bytes ?? 0);
     // A VACUUM makes the database smaller, and the number of its pages too.
-    return file.role !== "database" || file.bytes < Number(pragma(this.#db, "PRAGMA page_count")) * this.#pageBytes;
+    return file.role !== "database" || file.bytes < Number(queryValue(this.#db, "PRAGMA page_count")) * this.#pageBytes;
   }
 
   /** The size that the frames of the WAL need (https://sqlite.org/fileformat.html, 4.1). */

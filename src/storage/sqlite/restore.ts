@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import { chmodSync, chownSync, existsSync, mkdirSync, realpathSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { type Copied, copyDatabase, type ReadOptions } from "./backup.ts";
-import { connect, pragma } from "./connection.ts";
+import { connect, queryValue } from "./connection.ts";
 import { asidePath, isEmpty, refuseHardLinks, SUFFIXES } from "./database-files.ts";
 import { codeOf, isDamage } from "./failures.ts";
 import { realPath, renameDurably } from "./files.ts";
@@ -71,7 +71,7 @@ function lockExclusively(file: string): Database | undefined {
     db = connect(file, { create: false });
     db.run("PRAGMA journal_mode = DELETE");
     db.run("BEGIN EXCLUSIVE");
-    if (pragma(db, "PRAGMA journal_mode") !== "delete") throw new Error("cannot checkpoint its WAL");
+    if (queryValue(db, "PRAGMA journal_mode") !== "delete") throw new Error("cannot checkpoint its WAL");
     return db;
   } catch (error) {
     db?.close(true);

@@ -14,7 +14,7 @@ import {
   toToken,
 } from "../rows.ts";
 import type { Commit, InsertOutcome, PlantKey, PlantRange, Storage, StorageState, StoredPlant } from "../storage.ts";
-import { connect, makeDurable, pragma } from "./connection.ts";
+import { connect, makeDurable, queryValue } from "./connection.ts";
 import { refuseMissingDatabase, walBytes } from "./database-files.ts";
 import { codeOf, isDamage, RESTORE_REMEDY, toAppError } from "./failures.ts";
 import { bytesOf, realPath, syncFolders } from "./files.ts";
@@ -64,7 +64,7 @@ async function open(path: string, { forServer, mustExist, onCommit }: SqliteOpti
     makeDurable(db);
     if (forServer && isWalLeft) rewriteWal(db);
     // The first read in WAL mode creates the WAL and the shared-memory file.
-    pragma(db, "SELECT count(*) FROM sqlite_schema");
+    queryValue(db, "SELECT count(*) FROM sqlite_schema");
     syncFolders(file, firstMade);
     const files = [...identifyDatabase(file), ...(lock === undefined ? [] : [lock.file])];
     const versions = new Versions(db);
