@@ -1,6 +1,6 @@
 import { readConfig } from "../config/config.ts";
 import { check } from "../storage/sqlite/backup.ts";
-import { RESTORE_REMEDY } from "../storage/sqlite/failures.ts";
+import { RESTORE_REMEDY } from "../storage/sqlite/errors.ts";
 import { command } from "./command.ts";
 import { abortOnStopSignal, formatContents, requireSqlite } from "./maintenance.ts";
 

@@ -1,7 +1,7 @@
 import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { walBytes } from "./database-files.ts";
-import { RESTORE_REMEDY } from "./failures.ts";
+import { RESTORE_REMEDY } from "./errors.ts";
 import { bytesOf, realPath, renameDurably, sync } from "./files.ts";
 import type { Contents, Inspection } from "./inspection.ts";
 import type { Report, Task } from "./reader-thread.ts";

@@ -1,6 +1,6 @@
 import { Database } from "bun:sqlite";
 import { refuseHardLinks } from "./database-files.ts";
-import { openFailure } from "./open-failure.ts";
+import { toOpenError } from "./open-error.ts";
 
 /** The first SQLite version without the WAL-reset race, which could corrupt a database with several connections. */
 const MIN_SQLITE_VERSION = "3.51.3";
@@ -23,7 +23,7 @@ export function connect(path: string, { create = true } = {}): Database {
     queryValue(db, "SELECT count(*) FROM sqlite_schema");
   } catch (error) {
     db?.close(true);
-    throw openFailure(path, error);
+    throw toOpenError(path, error);
   }
   const version = queryValue(db, "SELECT sqlite_version()") as string;
   if (Bun.semver.order(version, MIN_SQLITE_VERSION) >= 0) return db;

@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { RESTORE_REMEDY } from "./failures.ts";
+import { RESTORE_REMEDY } from "./errors.ts";
 import { bytesOf, timestamp } from "./files.ts";
 
 /** The files of an open database, as suffixes of its path. The lock is this program's, the others are SQLite's. */

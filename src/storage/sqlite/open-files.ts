@@ -3,7 +3,7 @@ import { closeSync, existsSync, lstatSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { queryValue } from "./connection.ts";
 import { asidePath, type FileRole, SUFFIXES } from "./database-files.ts";
-import { RESTORE_REMEDY } from "./failures.ts";
+import { RESTORE_REMEDY } from "./errors.ts";
 import { renameDurably } from "./files.ts";
 import { recreateWal } from "./wal.ts";
 

@@ -4,7 +4,7 @@
  */
 import type { Database } from "bun:sqlite";
 import { connect } from "./connection.ts";
-import { codeOf, isDamage } from "./failures.ts";
+import { codeOf, isDamage } from "./errors.ts";
 import { type Inspection, inspect } from "./inspection.ts";
 import { knownVersion } from "./migrations.ts";
 

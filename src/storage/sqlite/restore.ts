@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { type Copied, copyDatabase, type ReadOptions } from "./backup.ts";
 import { connect, queryValue } from "./connection.ts";
 import { asidePath, isEmpty, refuseHardLinks, SUFFIXES } from "./database-files.ts";
-import { codeOf, isDamage } from "./failures.ts";
+import { codeOf, isDamage } from "./errors.ts";
 import { realPath, renameDurably } from "./files.ts";
 import { lockForServer } from "./lock.ts";
 

@@ -16,11 +16,11 @@ import {
 import type { Commit, InsertOutcome, PlantKey, PlantRange, Storage, StorageState, StoredPlant } from "../storage.ts";
 import { connect, makeDurable, queryValue } from "./connection.ts";
 import { refuseMissingDatabase, walBytes } from "./database-files.ts";
-import { codeOf, isDamage, RESTORE_REMEDY, toAppError } from "./failures.ts";
+import { codeOf, isDamage, RESTORE_REMEDY, toAppError } from "./errors.ts";
 import { bytesOf, realPath, syncFolders } from "./files.ts";
 import { lockForServer, type ServerLock } from "./lock.ts";
 import { migrate } from "./migrations.ts";
-import { openFailure } from "./open-failure.ts";
+import { toOpenError } from "./open-error.ts";
 import { identifyDatabase } from "./open-files.ts";
 import { Versions } from "./versions.ts";
 import { rewriteWal } from "./wal.ts";
@@ -41,7 +41,7 @@ export async function openSqlite(path: string, options: SqliteOptions): Promise<
   try {
     return await open(path, options);
   } catch (error) {
-    const failure = openFailure(path, error);
+    const failure = toOpenError(path, error);
     if (!isDamage(codeOf(failure))) throw failure;
     throw new Error(`${failure.message}; ${RESTORE_REMEDY}`, { cause: error });
   }

@@ -3,7 +3,7 @@
  * this thread only.
  */
 import { connect, makeDurable } from "./connection.ts";
-import { codeOf, isFsyncFailure } from "./failures.ts";
+import { codeOf, isFsyncFailure } from "./errors.ts";
 import { FileLoss, type OpenFile, OpenFiles } from "./open-files.ts";
 import { prepareWrites, type Write, type WriteResult } from "./writes.ts";
 

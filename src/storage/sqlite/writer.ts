@@ -2,7 +2,7 @@ import { AppError } from "../../domain/error.ts";
 import { BatchQueue } from "../batch-queue.ts";
 import type { Commit } from "../storage.ts";
 import { DEADLINE_TICKS, startDeadline } from "./deadline.ts";
-import { toAppError } from "./failures.ts";
+import { toAppError } from "./errors.ts";
 import type { OpenFile } from "./open-files.ts";
 import type { Versions } from "./versions.ts";
 import type { Loss, Reply, Request } from "./writer-thread.ts";

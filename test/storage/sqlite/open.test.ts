@@ -11,7 +11,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { openStorage } from "../../../src/storage/open.ts";
-import { openFailure } from "../../../src/storage/sqlite/open-failure.ts";
+import { toOpenError } from "../../../src/storage/sqlite/open-error.ts";
 import { commandLine, createToken, run, track } from "../../support/program.ts";
 import { temporaryFolder } from "../../support/service.ts";
 import { startPrograms } from "../../support/start-programs.ts";
@@ -80,7 +80,7 @@ describe("a database path that cannot be opened", () => {
   });
 });
 
-describe("openFailure", () => {
+describe("toOpenError", () => {
   const cases: [code: string, reason: RegExp][] = [
     ["EACCES", /^the database .*plants.db cannot be used: .*: this user may not read and write it: change its owner/],
     ["EROFS", /: the file system is read-only: mount it writable/],
@@ -93,7 +93,7 @@ describe("openFailure", () => {
   for (const [code, reason] of cases) {
     it(`names the cause and the remedy: ${code}`, () => {
       const path = newPath();
-      const failure = openFailure(path, Object.assign(new Error("disk I/O error"), { code }));
+      const failure = toOpenError(path, Object.assign(new Error("disk I/O error"), { code }));
       expect(failure.message).toMatch(reason);
     });
   }

@@ -27,7 +27,7 @@ const PATH_CAUSES: Record<string, string> = {
 };
 
 /** Explains in one line why the database at `path` cannot be opened. An error that has no code is already explained. */
-export function openFailure(path: string, error: unknown): Error {
+export function toOpenError(path: string, error: unknown): Error {
   // The writer thread reports the failure of its driver as the cause of an AppError.
   const root = (error instanceof AppError ? error.cause : error) as { code?: string; message: string };
   if (root === error && root.code === undefined) return error as Error;
