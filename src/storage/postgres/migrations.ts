@@ -78,7 +78,7 @@ async function applyStep(sql: TransactionSQL): Promise<number> {
   const version = checkedVersion(row.version);
   const step = MIGRATIONS[version];
   if (step === undefined) return version;
-  if (version === 0) await refuseForeignTables(sql);
+  if (version === 0) await rejectForeignTables(sql);
   await sql.unsafe(step);
   if (version === 0) await distribute(sql);
   await sql.unsafe("UPDATE plantstore_schema SET version = $1", [version + 1]);
@@ -92,7 +92,7 @@ function checkedVersion(version: bigint): number {
   );
 }
 
-async function refuseForeignTables(sql: TransactionSQL): Promise<void> {
+async function rejectForeignTables(sql: TransactionSQL): Promise<void> {
   const [found] = await sql.unsafe<[{ name: string | null }]>(
     "SELECT coalesce(to_regclass('plants'), to_regclass('tokens'))::text AS name",
   );

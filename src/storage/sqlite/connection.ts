@@ -1,5 +1,5 @@
 import { Database } from "bun:sqlite";
-import { refuseHardLinks } from "./database-files.ts";
+import { rejectHardLinks } from "./database-files.ts";
 import { toOpenError } from "./open-error.ts";
 
 /** The first SQLite version without the WAL-reset race, which could corrupt a database with several connections. */
@@ -13,7 +13,7 @@ const BUSY_TIMEOUT_MS = 5_000;
  * @throws Error when this SQLite is too old, the file has hard links, cannot be opened or is not a database.
  */
 export function connect(path: string, { create = true } = {}): Database {
-  refuseHardLinks(path);
+  rejectHardLinks(path);
   let db: Database | undefined;
   try {
     db = new Database(path, { create, readwrite: true, safeIntegers: true, strict: true });

@@ -26,7 +26,7 @@ export const asidePath = (path: string): string => `${path}${ASIDE_SUFFIX}${time
  * opens, so each name has its own and two servers corrupt the file (https://sqlite.org/howtocorrupt.html, 2.5).
  * @throws Error with the number of names and the remedy
  */
-export function refuseHardLinks(path: string): void {
+export function rejectHardLinks(path: string): void {
   const links = statSync(path, { throwIfNoEntry: false })?.nlink ?? 1;
   if (links <= 1) return;
   const remedy = `find the others with "find / -samefile ${path}" and delete them, or use a copy`;
@@ -38,7 +38,7 @@ export function refuseHardLinks(path: string): void {
  * after the files of a server were deleted; a replaced database, after a restore was interrupted between its two renames.
  * @throws Error with that file and the remedy
  */
-export function refuseMissingDatabase(path: string): void {
+export function rejectLostDatabase(path: string): void {
   if (!isEmpty(path)) return;
   const folder = dirname(path);
   const aside = readdirSync(folder).filter((name) => name.startsWith(basename(path) + ASIDE_SUFFIX));

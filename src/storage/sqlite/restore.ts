@@ -3,7 +3,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, realpathSync, rmSync, stat
 import { dirname } from "node:path";
 import { type Copied, copyDatabase, type ReadOptions } from "./backup.ts";
 import { connect, queryValue } from "./connection.ts";
-import { asidePath, isEmpty, refuseHardLinks, SUFFIXES } from "./database-files.ts";
+import { asidePath, isEmpty, rejectHardLinks, SUFFIXES } from "./database-files.ts";
 import { codeOf, isDamage } from "./errors.ts";
 import { realPath, renameDurably } from "./files.ts";
 import { lockForServer } from "./lock.ts";
@@ -32,7 +32,7 @@ export async function restore(
   if (realpathSync(source) === file) throw new Error(`${source} is the database itself: name a backup of it`);
   const lock = lockForServer(file);
   try {
-    refuseHardLinks(file);
+    rejectHardLinks(file);
     const exists = KEPT_SUFFIXES.some((suffix) => existsSync(file + suffix));
     if (exists && !isForced) throw new Error(`${file} already exists: --force renames it and keeps it`);
     const aside = exists ? asidePath(file) : undefined;
@@ -49,7 +49,7 @@ export async function restore(
 
 /**
  * Renames the old database, with the files that SQLite would apply to the new one. Until the new one has its name, `aside`
- * keeps every process from creating an empty database: see `refuseMissingDatabase`.
+ * keeps every process from creating an empty database: see `rejectLostDatabase`.
  */
 function setAside(file: string, aside: string): void {
   using _lock = lockExclusively(file);

@@ -15,7 +15,7 @@ import {
 } from "../rows.ts";
 import type { Commit, InsertOutcome, PlantKey, PlantRange, Storage, StorageState, StoredPlant } from "../storage.ts";
 import { connect, makeDurable, queryValue } from "./connection.ts";
-import { refuseMissingDatabase, walBytes } from "./database-files.ts";
+import { rejectLostDatabase, walBytes } from "./database-files.ts";
 import { codeOf, isDamage, RESTORE_REMEDY, toAppError } from "./errors.ts";
 import { bytesOf, realPath, syncFolders } from "./files.ts";
 import { lockForServer, type ServerLock } from "./lock.ts";
@@ -55,7 +55,7 @@ async function open(path: string, { forServer, mustExist, onCommit }: SqliteOpti
   const lock = forServer ? lockForServer(file) : undefined;
   let db: Database | undefined;
   try {
-    refuseMissingDatabase(file);
+    rejectLostDatabase(file);
     const isWalLeft = walBytes(file) > 0;
     db = connect(file);
     // SQLite opens a file without write permission read-only and does not report that.
