@@ -15,6 +15,6 @@ export const restoreCommand = () =>
     .action(async (file: string, flags) => {
       const database = requireSqlite("restore", readConfig(["database"], flags).database);
       const restored = await restore(file, database, { isForced: flags.force === true, signal: abortOnStopSignal() });
-      const previous = restored.aside === undefined ? "" : `; the previous database is now ${restored.aside}`;
+      const previous = restored.keptPath === undefined ? "" : `; the previous database is now ${restored.keptPath}`;
       console.log(`${formatContents(restored)} restored to ${database}${previous}`);
     });

@@ -4,7 +4,7 @@ import { walBytes } from "./database-files.ts";
 import { RESTORE_REMEDY } from "./errors.ts";
 import { bytesOf, realPath, renameDurably, sync } from "./files.ts";
 import type { Contents, Inspection } from "./inspection.ts";
-import type { Report, Task } from "./reader-thread.ts";
+import type { Task, TaskResult } from "./reader-thread.ts";
 
 /**
  * The limit on the server's WAL, which cannot be checkpointed while a statement reads the database. A larger one would take
@@ -22,7 +22,7 @@ export interface ReadOptions {
 }
 
 /** The contents and size of a copy. */
-export interface Copied extends Contents {
+export interface CopyResult extends Contents {
   readonly bytes: number;
 }
 
@@ -31,7 +31,7 @@ export interface Copied extends Contents {
  * and is not delayed.
  * @throws Error when `target` exists, or the copy fails; then no file is left
  */
-export async function backUp(source: string, target: string, options: ReadOptions = {}): Promise<Copied> {
+export async function backUp(source: string, target: string, options: ReadOptions = {}): Promise<CopyResult> {
   const requireNew = () => {
     if (existsSync(target)) throw new Error(`${target} already exists: name a new file`);
   };
@@ -56,7 +56,7 @@ interface CopyOptions extends ReadOptions {
 }
 
 /** Makes and checks a copy in a new folder beside `target`, then renames it to `target`. */
-export async function copyDatabase(source: string, target: string, options: CopyOptions): Promise<Copied> {
+export async function copyDatabase(source: string, target: string, options: CopyOptions): Promise<CopyResult> {
   const parent = dirname(target);
   if (!existsSync(parent)) throw new Error(`the folder ${parent} does not exist`);
   requireSpace(bytesOf(source) + walBytes(source), parent);
@@ -88,7 +88,7 @@ async function onThread(task: Task, { signal, maxWalBytes = MAX_WAL_BYTES }: Rea
   if (!existsSync(task.path)) throw new Error(`${task.path} does not exist`);
   const { promise, resolve, reject } = Promise.withResolvers<Inspection>();
   const thread = new Worker(new URL("./reader-thread.ts", import.meta.url).href);
-  thread.onmessage = ({ data }: MessageEvent<Report>) =>
+  thread.onmessage = ({ data }: MessageEvent<TaskResult>) =>
     "error" in data ? reject(new Error(data.error)) : resolve(data);
   thread.onerror = ({ message }) => reject(new Error(message));
   signal?.addEventListener("abort", () => reject(new Error("interrupted")));

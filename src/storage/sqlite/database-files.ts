@@ -9,7 +9,7 @@ export const SUFFIXES = { database: "", "shared-memory": "-shm", WAL: "-wal", lo
 /** The role of a file of an open database. */
 export type FileRole = keyof typeof SUFFIXES;
 
-const ASIDE_SUFFIX = ".replaced-";
+const KEPT_SUFFIX = ".replaced-";
 const MIN_PAGE_BYTES = 512;
 
 /** Whether SQLite treats a database file as empty, and so discards its WAL: it is missing or shorter than a page. */
@@ -19,7 +19,7 @@ export const isEmpty = (path: string): boolean => bytesOf(path) < MIN_PAGE_BYTES
 export const walBytes = (path: string): number => bytesOf(path + SUFFIXES.WAL);
 
 /** Returns the name under which a replaced file is kept. */
-export const asidePath = (path: string): string => `${path}${ASIDE_SUFFIX}${timestamp(new Date())}`;
+export const keptPathOf = (path: string): string => `${path}${KEPT_SUFFIX}${timestamp(new Date())}`;
 
 /**
  * Refuses a database file with several names. SQLite derives the names of the WAL and of the lock from the name that it
@@ -41,8 +41,12 @@ export function rejectHardLinks(path: string): void {
 export function rejectLostDatabase(path: string): void {
   if (!isEmpty(path)) return;
   const folder = dirname(path);
-  const aside = readdirSync(folder).filter((name) => name.startsWith(basename(path) + ASIDE_SUFFIX));
-  const traces = [path + SUFFIXES.WAL, path + SUFFIXES["shared-memory"], ...aside.map((name) => join(folder, name))];
+  const keptFiles = readdirSync(folder).filter((name) => name.startsWith(basename(path) + KEPT_SUFFIX));
+  const traces = [
+    path + SUFFIXES.WAL,
+    path + SUFFIXES["shared-memory"],
+    ...keptFiles.map((name) => join(folder, name)),
+  ];
   const trace = traces.find((file) => bytesOf(file) > 0);
   if (trace === undefined) return;
   const remedy = `move it back, or ${RESTORE_REMEDY}, or move ${trace} away to start with an empty database`;

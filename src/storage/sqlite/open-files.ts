@@ -2,7 +2,7 @@ import type { Database, Statement } from "bun:sqlite";
 import { closeSync, existsSync, lstatSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { queryValue } from "./connection.ts";
-import { asidePath, type FileRole, SUFFIXES } from "./database-files.ts";
+import { type FileRole, keptPathOf, SUFFIXES } from "./database-files.ts";
 import { RESTORE_REMEDY } from "./errors.ts";
 import { renameDurably } from "./files.ts";
 import { recreateWal } from "./wal.ts";
@@ -138,9 +138,13 @@ export class OpenFiles {
       const walId = find(wal)?.id;
       if (isReplaced && walId === wal.id) {
         // The next start would apply it to the new file and corrupt that.
-        const aside = asidePath(wal.path);
-        renameDurably(wal.path, aside);
-        return lossOf(file, event, `${remedy}; to use the new file, start again: the original's WAL is now ${aside}`);
+        const keptPath = keptPathOf(wal.path);
+        renameDurably(wal.path, keptPath);
+        return lossOf(
+          file,
+          event,
+          `${remedy}; to use the new file, start again: the original's WAL is now ${keptPath}`,
+        );
       }
       if (!isReplaced && walId === undefined) {
         recreateWal(wal.path, this.#walDescriptor);

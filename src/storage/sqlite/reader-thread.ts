@@ -14,13 +14,13 @@ export interface Task {
   readonly copyTo?: string;
 }
 /** From the thread, once: the result, or why the task failed. */
-export type Report = Inspection | { readonly error: string };
+export type TaskResult = Inspection | { readonly error: string };
 
 declare const self: Worker;
 
 self.onmessage = ({ data }: MessageEvent<Task>) => self.postMessage(perform(data));
 
-function perform({ path, copyTo }: Task): Report {
+function perform({ path, copyTo }: Task): TaskResult {
   try {
     if (copyTo === undefined) return withDatabase(path, (db) => inspect(db, { rows: true }));
     withDatabase(path, (db) => db.prepare("VACUUM INTO ?").run(copyTo));

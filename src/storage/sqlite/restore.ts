@@ -1,9 +1,9 @@
 import type { Database } from "bun:sqlite";
 import { chmodSync, chownSync, existsSync, mkdirSync, realpathSync, rmSync, statSync } from "node:fs";
 import { dirname } from "node:path";
-import { type Copied, copyDatabase, type ReadOptions } from "./backup.ts";
+import { type CopyResult, copyDatabase, type ReadOptions } from "./backup.ts";
 import { connect, queryValue } from "./connection.ts";
-import { asidePath, isEmpty, rejectHardLinks, SUFFIXES } from "./database-files.ts";
+import { isEmpty, keptPathOf, rejectHardLinks, SUFFIXES } from "./database-files.ts";
 import { codeOf, isDamage } from "./errors.ts";
 import { realPath, renameDurably } from "./files.ts";
 import { lockForServer } from "./lock.ts";
@@ -11,9 +11,9 @@ import { lockForServer } from "./lock.ts";
 /** Suffixes of the files that are kept: SQLite would apply a WAL and a journal to any database of that name. */
 const KEPT_SUFFIXES = [SUFFIXES.database, SUFFIXES.WAL, "-journal"];
 
-/** The result of a restore; `aside` is the new path of the database that was replaced. */
-export interface Restored extends Copied {
-  readonly aside: string | undefined;
+/** The result of a restore; `keptPath` is the new path of the replaced database. */
+export interface RestoreResult extends CopyResult {
+  readonly keptPath: string | undefined;
 }
 
 /**
@@ -25,7 +25,7 @@ export async function restore(
   source: string,
   path: string,
   { isForced, ...options }: ReadOptions & { readonly isForced: boolean },
-): Promise<Restored> {
+): Promise<RestoreResult> {
   if (!existsSync(source)) throw new Error(`${source} does not exist`);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const file = realPath(path);
@@ -35,26 +35,26 @@ export async function restore(
     rejectHardLinks(file);
     const exists = KEPT_SUFFIXES.some((suffix) => existsSync(file + suffix));
     if (exists && !isForced) throw new Error(`${file} already exists: --force renames it and keeps it`);
-    const aside = exists ? asidePath(file) : undefined;
+    const keptPath = exists ? keptPathOf(file) : undefined;
     const beforeRename = (copy: string) => {
       if (existsSync(file)) copyOwnership(file, copy);
-      if (aside !== undefined) setAside(file, aside);
+      if (keptPath !== undefined) setAside(file, keptPath);
     };
     const copied = await copyDatabase(source, file, { ...options, remedy: "use another backup", beforeRename });
-    return { ...copied, aside };
+    return { ...copied, keptPath };
   } finally {
     lock.release();
   }
 }
 
 /**
- * Renames the old database, with the files that SQLite would apply to the new one. Until the new one has its name, `aside`
+ * Renames the old database, with the files that SQLite would apply to the new one. Until the new one has its name, `keptPath`
  * keeps every process from creating an empty database: see `rejectLostDatabase`.
  */
-function setAside(file: string, aside: string): void {
+function setAside(file: string, keptPath: string): void {
   using _lock = lockExclusively(file);
   for (const suffix of KEPT_SUFFIXES) {
-    if (existsSync(file + suffix)) renameDurably(file + suffix, aside + suffix);
+    if (existsSync(file + suffix)) renameDurably(file + suffix, keptPath + suffix);
   }
   rmSync(file + SUFFIXES["shared-memory"], { force: true });
 }
