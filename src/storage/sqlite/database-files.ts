@@ -9,7 +9,7 @@ export const SUFFIXES = { database: "", "shared-memory": "-shm", WAL: "-wal", lo
 /** The role of a file of an open database. */
 export type FileRole = keyof typeof SUFFIXES;
 
-const KEPT_SUFFIX = ".replaced-";
+const REPLACED_SUFFIX = ".replaced-";
 const MIN_PAGE_BYTES = 512;
 
 /** Whether SQLite treats a database file as empty, and so discards its WAL: it is missing or shorter than a page. */
@@ -19,7 +19,7 @@ export const isEmpty = (path: string): boolean => bytesOf(path) < MIN_PAGE_BYTES
 export const walBytes = (path: string): number => bytesOf(path + SUFFIXES.WAL);
 
 /** Returns the name under which a replaced file is kept. */
-export const keptPathOf = (path: string): string => `${path}${KEPT_SUFFIX}${timestamp(new Date())}`;
+export const newKeptPath = (path: string): string => `${path}${REPLACED_SUFFIX}${timestamp(new Date())}`;
 
 /**
  * Refuses a database file with several names. SQLite derives the names of the WAL and of the lock from the name that it
@@ -41,7 +41,7 @@ export function rejectHardLinks(path: string): void {
 export function rejectLostDatabase(path: string): void {
   if (!isEmpty(path)) return;
   const folder = dirname(path);
-  const keptFiles = readdirSync(folder).filter((name) => name.startsWith(basename(path) + KEPT_SUFFIX));
+  const keptFiles = readdirSync(folder).filter((name) => name.startsWith(basename(path) + REPLACED_SUFFIX));
   const traces = [
     path + SUFFIXES.WAL,
     path + SUFFIXES["shared-memory"],

@@ -2,7 +2,7 @@ import type { Database, Statement } from "bun:sqlite";
 import { closeSync, existsSync, lstatSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { queryValue } from "./connection.ts";
-import { type FileRole, keptPathOf, SUFFIXES } from "./database-files.ts";
+import { type FileRole, newKeptPath, SUFFIXES } from "./database-files.ts";
 import { RESTORE_REMEDY } from "./errors.ts";
 import { renameDurably } from "./files.ts";
 import { recreateWal } from "./wal.ts";
@@ -138,7 +138,7 @@ export class OpenFiles {
       const walId = find(wal)?.id;
       if (isReplaced && walId === wal.id) {
         // The next start would apply it to the new file and corrupt that.
-        const keptPath = keptPathOf(wal.path);
+        const keptPath = newKeptPath(wal.path);
         renameDurably(wal.path, keptPath);
         return lossOf(
           file,

@@ -3,7 +3,7 @@ import { chmodSync, chownSync, existsSync, mkdirSync, realpathSync, rmSync, stat
 import { dirname } from "node:path";
 import { type CopyResult, copyDatabase, type ReadOptions } from "./backup.ts";
 import { connect, queryValue } from "./connection.ts";
-import { isEmpty, keptPathOf, rejectHardLinks, SUFFIXES } from "./database-files.ts";
+import { isEmpty, newKeptPath, rejectHardLinks, SUFFIXES } from "./database-files.ts";
 import { codeOf, isDamage } from "./errors.ts";
 import { realPath, renameDurably } from "./files.ts";
 import { lockForServer } from "./lock.ts";
@@ -35,7 +35,7 @@ export async function restore(
     rejectHardLinks(file);
     const exists = KEPT_SUFFIXES.some((suffix) => existsSync(file + suffix));
     if (exists && !isForced) throw new Error(`${file} already exists: --force renames it and keeps it`);
-    const keptPath = exists ? keptPathOf(file) : undefined;
+    const keptPath = exists ? newKeptPath(file) : undefined;
     const beforeRename = (copy: string) => {
       if (existsSync(file)) copyOwnership(file, copy);
       if (keptPath !== undefined) setAside(file, keptPath);
