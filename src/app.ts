@@ -15,7 +15,7 @@ export interface PlantChunk {
   readonly next?: PlantId;
 }
 
-/** The application logic for plants. Every method acts for one owner and accesses only that owner's plants. */
+/** The use cases for plants. Every method acts for one owner and accesses only that owner's plants. */
 export class App {
   readonly #storage: Storage;
 

@@ -76,7 +76,7 @@ export class PlantStoreClient {
     return withRetries(async () => toPage(await this.#send(`/plants?${query}`, {}, signal)), this.#retry, signal);
   }
 
-  /** Yields all plants, ordered by ascending id. Fetches each page when it is needed. */
+  /** Yields all plants, ordered by ascending id. Fetches pages on demand. */
   async *listPlants(options: ListOptions = {}): AsyncGenerator<Plant, void> {
     let { after } = options;
     do {

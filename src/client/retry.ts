@@ -11,9 +11,9 @@ export interface RetryOptions {
 const MAX_DELAY_MS = 60_000;
 
 /**
- * Calls `attempt` until it succeeds, fails with a permanent error or has used up the attempts; then throws its last
- * error. Delays double each time, with jitter so that clients do not retry in step. A longer `Retry-After` takes
- * precedence. No delay exceeds 60 seconds.
+ * Calls `attempt` until it succeeds, fails with a permanent error or the attempts are exhausted; then throws the last
+ * error. The delay doubles each time, with jitter so that clients do not retry simultaneously. A longer `Retry-After`
+ * takes precedence. No delay exceeds 60 seconds.
  */
 export async function withRetries<Result>(
   attempt: () => Promise<Result>,

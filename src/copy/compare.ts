@@ -20,7 +20,7 @@ const DESCRIPTIONS = {
   changed: "differs between source and target",
 } as const;
 
-/** A row that is not the same in both databases. Its `row` is the source's, unless it is `extra`. */
+/** A row that differs between the databases or that only one has. `row` is the source's, unless `kind` is `extra`. */
 export interface Difference<Row = StoredPlant | Token> {
   readonly kind: keyof typeof DESCRIPTIONS;
   readonly row: Row;
@@ -61,7 +61,7 @@ export async function compare(
   return { plants, owners, tokens: tokens.length, missing };
 }
 
-/** Consecutive plants of the source, and how the target differs from them. */
+/** Consecutive plants of the source, and their differences from the target. */
 interface ComparedChunk {
   readonly plants: readonly StoredPlant[];
   readonly differences: readonly Difference<StoredPlant>[];
@@ -89,7 +89,7 @@ export async function* comparePlants({ source, target, signal }: Databases): Asy
   }
 }
 
-/** Returns the tokens of the source, and how the target differs from them. */
+/** Returns the tokens of the source, and their differences from the target. */
 export async function compareTokens({ source, target }: Databases) {
   const [tokens, others] = await Promise.all([source.selectTokens(), target.selectTokens()]);
   return {
@@ -104,7 +104,7 @@ export function formatDifference({ kind, row }: Difference): string {
   return `${name} of owner ${JSON.stringify(row.owner)} ${DESCRIPTIONS[kind]}`;
 }
 
-/** Returns the differences between two lists, which are both sorted by `compare`. */
+/** Returns the differences between two lists that are sorted by `compare`. */
 function differencesOf<Row>(
   sourceRows: readonly Row[],
   targetRows: readonly Row[],

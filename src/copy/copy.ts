@@ -11,21 +11,27 @@ import {
 /** Writes in flight. Few enough to meet the query timeout on a slow disk when each needs its own commit. */
 const MAX_IN_FLIGHT = 256;
 
-/** @throws Error for a difference that a copy cannot resolve: a row that only the target has, or a plant that differs */
+/**
+ * Rejects a difference that a copy cannot resolve.
+ * @throws Error when only the target has the row, or a plant differs
+ */
 export function requireResolvable(difference: Difference): void {
   const { kind, row } = difference;
   if (kind === "missing" || (kind === "changed" && "digest" in row)) return;
   throw new Error(`${formatDifference(difference)}: remove it from the target, or copy to an empty database`);
 }
 
-/** @throws Error for any difference, after a copy */
+/**
+ * Rejects any difference that remains after a copy.
+ * @throws Error always, with the remedy
+ */
 export function rejectDifference(difference: Difference): void {
   const remedy = "make sure that nothing writes to either database";
   throw new Error(`verification failed: ${formatDifference(difference)}; ${remedy}`);
 }
 
 /**
- * Inserts the plants that are missing in the target. Changes no existing plant, so it can be stopped and repeated.
+ * Inserts the plants that the target lacks. Changes no existing plant, so it can be stopped and repeated.
  * @throws Error that names a plant that exists only in the target or differs there
  */
 export async function copyPlants(databases: Databases, onProgress: OnProgress): Promise<void> {
@@ -36,7 +42,7 @@ export async function copyPlants(databases: Databases, onProgress: OnProgress): 
   }
 }
 
-/** Inserts the tokens that are missing in the target, and updates last use and revocation of those that exist. */
+/** Inserts the tokens that the target lacks, and updates the last use and revocation of the others. */
 export async function copyTokens(databases: Databases): Promise<void> {
   const { target, signal } = databases;
   const { differences } = await compareTokens(databases);

@@ -10,7 +10,7 @@ const MAY_BE_ROUNDED = /\d[.eE]|\d{16}/;
 
 /**
  * Parses JSON with every int64 exact, at any depth: as `number` where that is safe, as `bigint` otherwise. Any other
- * number becomes `NaN`. For responses and files; calls a function for each value, so not for requests.
+ * number becomes `NaN`. Only for responses and files: it calls a function for each value, which is too slow for requests.
  * @throws SyntaxError when the text is not JSON.
  */
 export function parseJson(text: string): unknown {
@@ -49,7 +49,7 @@ const BACKSLASH = 0x5c;
 
 /**
  * Returns the literal of the outermost object's numeric `id`; the last one counts, as in `JSON.parse`. `text` must be
- * valid JSON. Reads each character once, as a code: as a string, a character beyond U+00FF takes an allocation.
+ * valid JSON. Reads character codes, because each string of a character beyond U+00FF takes an allocation.
  */
 function findIdLiteral(text: string): string {
   let literal = "";

@@ -1,10 +1,10 @@
 import { AppError } from "./error.ts";
 import { PLANT_FIELDS, type PlantField, type PlantId, requirePlantId, validateTag } from "./plant.ts";
 
-/** The largest `limit`: int32. */
+/** The largest `limit`: the maximum of int32. */
 export const LIMIT_MAX = 2_147_483_647;
 
-/** The fields in a list without the parameter `fields`: those of the response to a create. */
+/** The default of the parameter `fields`: the fields in the response to a create. */
 export const DEFAULT_FIELDS: readonly PlantField[] = PLANT_FIELDS.filter((field) => field !== "id");
 
 /** Selects plants of an owner. */
@@ -50,5 +50,8 @@ function parseLimit(text: string): number {
 function parseFields(text: string): readonly PlantField[] {
   const fields = text.split(",");
   if (fields.every((field) => (PLANT_FIELDS as readonly string[]).includes(field))) return fields as PlantField[];
-  throw new AppError("invalid_parameter", `fields must be a comma-separated choice of ${PLANT_FIELDS.join(", ")}`);
+  throw new AppError(
+    "invalid_parameter",
+    `fields must be a comma-separated list of these fields: ${PLANT_FIELDS.join(", ")}`,
+  );
 }

@@ -17,7 +17,7 @@ export type CreatedPlant = Omit<Plant, "id">;
 /** A field of a plant. */
 export type PlantField = keyof Plant;
 
-/** An owner of plants and tokens. Never empty; an opaque text that is only compared for equality. */
+/** The owner of plants and tokens: an opaque, non-empty string. */
 export type Owner = string;
 
 /** The smallest id: -2^63. */
@@ -27,8 +27,8 @@ export const ID_MAX: PlantId = 2n ** 63n - 1n;
 /** In Unicode code points, as JSON Schema counts `maxLength`. */
 export const NAME_MAX_LENGTH = 1024;
 /**
- * Matches a character that is not white space; every name has one. It excludes Unicode's White_Space property
- * (PropList.txt), written out for all dialects of regular expressions.
+ * Matches a character that is not white space; every name has one. Lists the characters of Unicode's White_Space property
+ * (PropList.txt), because not every regular expression engine supports Unicode properties.
  */
 export const NAME_PATTERN = "[^\\t-\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]";
 /** In Unicode code points. */
@@ -62,16 +62,16 @@ export const PLANT_FIELDS = Object.keys(FIELDS) as readonly PlantField[];
 /** The names of the fields that every plant has. */
 export const REQUIRED_FIELDS = PLANT_FIELDS.filter((field) => FIELDS[field].isRequired);
 
-/** Whether two plants have the same fields. */
+/** Whether two plants are equal in all fields. */
 export const isSamePlant = (a: Plant, b: Plant): boolean => PLANT_FIELDS.every((field) => a[field] === b[field]);
 
 /**
- * Parses a plant of a request or file. Ignores unknown fields.
+ * Parses a plant from a request or file. Ignores unknown fields.
  * @throws AppError `invalid_plant` that names every invalid field
  */
 export function parsePlant(value: unknown): Plant {
   if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    throw new AppError("invalid_plant", "a plant must be a JSON object with id, name and, if wanted, tag");
+    throw new AppError("invalid_plant", "a plant must be a JSON object with id, name and optionally tag");
   }
   const plant: Record<string, unknown> = {};
   const errors: string[] = [];
@@ -87,7 +87,7 @@ export function parsePlant(value: unknown): Plant {
   return plant as unknown as Plant;
 }
 
-/** Writes plants as JSON objects with these fields, separated by commas. */
+/** Formats plants as JSON objects with these fields, separated by commas. */
 export function stringifyPlants(plants: readonly Plant[], fields: readonly PlantField[] = PLANT_FIELDS): string {
   const ordered = PLANT_FIELDS.filter((field) => fields.includes(field));
   const objects = plants.map((plant) => {
@@ -98,7 +98,7 @@ export function stringifyPlants(plants: readonly Plant[], fields: readonly Plant
   return JSON.stringify(objects).slice(1, -1);
 }
 
-/** Parses an id of a path, query or CSV file: an optional `-` and decimal digits. Returns `undefined` if it is invalid. */
+/** Parses an id from a path, query or CSV file: an optional `-` and decimal digits. Returns `undefined` if it is invalid. */
 export function parsePlantId(text: string): PlantId | undefined {
   if (!/^-?\d+$/.test(text)) return undefined;
   const significant = text.replace(/^(-?)0+(?=\d)/, "$1");
@@ -108,7 +108,7 @@ export function parsePlantId(text: string): PlantId | undefined {
 }
 
 /**
- * Parses an id as {@link parsePlantId} does. `name` is the name of its field or parameter.
+ * Parses an id as {@link parsePlantId} does. `name` is its field or parameter, for the error message.
  * @throws AppError `invalid_id`
  */
 export function requirePlantId(text: string, name: string): PlantId {
@@ -132,7 +132,7 @@ function validateName(value: unknown): string | undefined {
 /** Returns the validation error of a tag, or `undefined` if it is valid. */
 export function validateTag(value: unknown): string | undefined {
   if (typeof value !== "string" || !hasLength(value, 0, TAG_MAX_LENGTH)) {
-    return `tag must be a string of 0 to ${TAG_MAX_LENGTH} characters (Unicode code points); leave it out for none`;
+    return `tag must be a string of 0 to ${TAG_MAX_LENGTH} characters (Unicode code points); omit it for no tag`;
   }
   return validateCharacters("tag", value);
 }

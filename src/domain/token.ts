@@ -35,7 +35,7 @@ const PREFIX = "plt_";
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const RANDOM_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
-const SHAPE = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`);
+const SECRET_PATTERN = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`);
 
 /** Returns a new secret: `plt_`, 30 random base62 characters (178 bits) and their checksum. */
 export function mintSecret(): string {
@@ -45,7 +45,7 @@ export function mintSecret(): string {
 
 /** Whether `text` has the format and checksum of a secret. Detects mistyped secrets without a database query. */
 export function isWellFormedSecret(text: string): boolean {
-  if (!SHAPE.test(text)) return false;
+  if (!SECRET_PATTERN.test(text)) return false;
   const end = PREFIX.length + RANDOM_LENGTH;
   return checksum(text.slice(PREFIX.length, end)) === text.slice(end);
 }
@@ -55,7 +55,7 @@ export function digestSecret(secret: string): string {
   return new Bun.CryptoHasher("sha256").update(secret).digest("hex");
 }
 
-/** Returns the public id of a token: the first 12 digits of its digest. */
+/** Returns the public id of a token: the first 12 hexadecimal digits of its digest. */
 export const tokenId = (token: Token): string => token.digest.slice(0, 12);
 
 /** Whether the token is neither revoked nor expired at `now`. */
@@ -67,7 +67,7 @@ function randomBase62(length: number): string {
   let text = "";
   while (text.length < length) {
     for (const byte of crypto.getRandomValues(new Uint8Array(length))) {
-      // 248 is the largest multiple of 62 in a byte: the rest would make some characters likelier than others.
+      // 248 is a multiple of 62. Bytes from 248 to 255 would make the first eight characters more likely.
       if (byte < 248 && text.length < length) text += BASE62[byte % 62];
     }
   }

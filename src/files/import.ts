@@ -6,8 +6,8 @@ import type { Row } from "./read.ts";
 const MAX_IN_FLIGHT = 64;
 
 /**
- * Creates the plants of a file through the API. Calls `onRow` for each row, with the `problem` for which it was skipped, or
- * `undefined` if it was imported. An interrupted import can be run again: a plant that already exists with the same
+ * Creates the plants of a file through the API. Calls `onRow` for each row, with the problem of a skipped row, or with
+ * `undefined` if the row was imported. An interrupted import can be run again: a plant that already exists with equal
  * fields counts as imported.
  * @throws PlantStoreError, ConnectionError on any other failure; the signal's reason; any error that `rows` throws
  */

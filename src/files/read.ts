@@ -6,7 +6,7 @@ import { type Plant, parsePlant, requirePlantId } from "../domain/plant.ts";
 import type { Format } from "./formats.ts";
 
 /**
- * A row of a file: a plant, or the problem that makes the row invalid. `line` counts from 1; for a JSON array it is the
+ * A row of a file: a plant, or the problem of an invalid row. `line` counts from 1; for a JSON array it is the
  * element number. `fields` are the names of all fields of the row, in lower case for CSV; unknown fields are ignored.
  */
 export type Row = { readonly line: number; readonly fields: readonly string[] } & (
@@ -18,7 +18,7 @@ export type Row = { readonly line: number; readonly fields: readonly string[] } 
 const MAX_LINE_BYTES = 1024 * 1024;
 
 /**
- * Reads the plants of a file row by row, including invalid rows.
+ * Yields the rows of a file, including invalid ones.
  * @throws Error when the file as a whole is not valid in its format
  */
 export function readRows(bytes: ReadableStream<Uint8Array>, format: Format): AsyncGenerator<Row, void> {
@@ -60,7 +60,7 @@ async function* readCsv(bytes: ReadableStream<Uint8Array>): AsyncGenerator<Row, 
     if (columns === undefined) columns = readColumns(record);
     else yield toCsvRow(info.lines, columns, record);
   }
-  if (columns === undefined) throw new Error("the file is empty: the first line must name the columns");
+  if (columns === undefined) throw new Error("the file is empty: the first line must contain the column names");
 }
 
 /** An empty cell is `null` without quotes and an empty string with quotes. */
@@ -76,7 +76,7 @@ function readColumns(cells: readonly Cell[]): string[] {
   const columns = cells.map((cell) => cell?.toLowerCase() ?? "");
   const isValid = columns.includes("id") && columns.includes("name") && new Set(columns).size === columns.length;
   if (isValid) return columns;
-  throw new Error("the first line must name the columns: each once, including id and name");
+  throw new Error("the first line must contain each column name once, including id and name");
 }
 
 function toCsvRow(line: number, columns: readonly string[], cells: readonly Cell[]): Row {
@@ -100,7 +100,7 @@ function toRow(line: number, fields: readonly string[], parse: () => Plant): Row
   }
 }
 
-/** Passes bytes through, as the CSV parser requires them, and fails on invalid UTF-8, which it would replace with U+FFFD. */
+/** Passes valid UTF-8 through as bytes and fails on invalid UTF-8, which the CSV parser would replace with U+FFFD. */
 function strictUtf8(): TransformStream<Uint8Array, Buffer> {
   const decoder = new TextDecoder("utf-8", { fatal: true });
   const validate = (chunk?: Uint8Array) => {

@@ -115,7 +115,7 @@ const STATES: Record<string, (page: Page) => Promise<unknown>> = {
   "an unreadable file": async (page) => {
     await STATES["the import"]?.(page);
     await choose(page, "plants.csv", "no columns");
-    await page.getByText("must name the columns").waitFor();
+    await page.getByText("must contain each column name once").waitFor();
   },
   "a file preview": async (page) => {
     await STATES["the import"]?.(page);

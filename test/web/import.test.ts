@@ -129,7 +129,7 @@ describe.each(DISPLAYS)("importing on %s", (_, display: Display) => {
     for (const [name, text, reason] of [
       ["plants.txt", "", "must end in .csv, .json, .ndjson or .jsonl"],
       ["plants.csv", "", "the file is empty"],
-      ["plants.csv", "Clarkia,annual\n", "must name the columns"],
+      ["plants.csv", "Clarkia,annual\n", "must contain each column name once"],
       ["plants.csv", Buffer.from([0x69, 0xff]), "well-formed UTF-8"],
       ["plants.json", '{"id": 1}', "one JSON array"],
       ["plants.json", "[", "cannot be imported"],
