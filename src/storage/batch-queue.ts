@@ -1,12 +1,12 @@
 import { AppError } from "../domain/error.ts";
 import type { Commit } from "./storage.ts";
 
-/** Maximum number of queued items; further ones are refused at once. */
+/** Maximum number of queued items; further ones are rejected immediately. */
 const MAX_QUEUED = 4_096;
 
 const DEFAULTS = { maxBatch: MAX_QUEUED, maxBatches: 1, collectTicks: 1, slowFailureMs: Number.POSITIVE_INFINITY };
 
-/** The result of an item that is queued again. */
+/** The result with which `send` queues an item again. */
 export const RETRY = Symbol("retry");
 
 /** Divides the queue of one key, oldest first, into the next batch and the rest. */
@@ -17,7 +17,7 @@ export type Split<Item> = <Queued extends { readonly item: Item }>(
 
 /** Options of a {@link BatchQueue}. */
 export interface BatchQueueOptions<Item, Result> {
-  /** What the items are, for error messages: `writes are queued for the disk`. */
+  /** Completes the error for a full queue, after the number of items: `writes are queued for the disk`. */
   readonly description: string;
   /** Maximum number of items in a batch; by default, a batch is the whole queue. */
   readonly maxBatch?: number;
@@ -25,13 +25,13 @@ export interface BatchQueueOptions<Item, Result> {
   readonly maxBatches?: number;
   /** Maximum number of event-loop ticks for which items are collected, while each tick adds some. */
   readonly collectTicks?: number;
-  /** Rejects an item without a result after this time. */
+  /** Timeout of an item, from the time at which it is queued. */
   readonly timeoutMs?: number;
-  /** A batch that fails after this time fails the queued items too, instead of letting them wait as long again. */
+  /** If a batch fails after more than this time, the queued items fail with it instead of waiting as long again. */
   readonly slowFailureMs?: number;
   /** Items of a batch have the same key, and a key has one batch in flight. */
   keyOf?(item: Item): unknown;
-  /** The batch policy; by default, a batch is the oldest items. */
+  /** The batch policy; by default, a batch contains the oldest items. */
   readonly split?: Split<Item>;
   /** Sends a batch and resolves with the result of each item, in order. */
   send(batch: readonly Item[]): Promise<readonly (Result | typeof RETRY)[]>;
@@ -48,12 +48,12 @@ interface Queued<Item, Result> {
 }
 
 /**
- * Sends items in batches: those that arrive while a batch is in flight form the next one. Keys take turns. A batch that
- * fails, fails each of its items.
+ * Sends items in batches: those that arrive while a batch is in flight form the next one. Batches are sent round-robin by
+ * key. If a batch fails, all its items are rejected.
  */
 export class BatchQueue<Item, Result> {
   readonly #options;
-  /** By key, in the order of their turns. */
+  /** By key, in round-robin order. */
   readonly #queues = new Map<unknown, Queued<Item, Result>[]>();
   #length = 0;
   /** Keys with a batch in flight. */
@@ -138,7 +138,7 @@ export class BatchQueue<Item, Result> {
     try {
       const results = await send(batch.map(({ item }) => item));
       const commit = { writes: batch.length, durationMs: performance.now() - startedMs };
-      // On a stack of its own: an observer that throws fails no durable write.
+      // Called later, so that an exception in the observer does not reject durable writes.
       if (onCommit !== undefined) setImmediate(() => onCommit(commit));
       this.#settle(key, batch, results);
     } catch (error) {

@@ -5,9 +5,9 @@ import type { Commit, Storage } from "./storage.ts";
 
 /** Options of {@link openStorage}. */
 export interface OpenOptions {
-  /** Whether this process takes the server lock of a SQLite file, instead of being a command beside a server. */
+  /** SQLite: whether to take the server lock. Commands that may run while a server does leave it out. */
   readonly forServer: boolean;
-  /** Whether to fail instead of creating a missing file or missing tables, for example after a typing error. */
+  /** Whether to fail instead of creating a missing file or missing tables, for example after a typo in the URL. */
   readonly mustExist?: boolean;
   /** PostgreSQL: query timeout. */
   readonly queryTimeoutMs?: number;

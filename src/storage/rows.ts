@@ -7,7 +7,7 @@ type ColumnValue<Value> = undefined extends Value ? Exclude<Value, undefined> | 
 /** A plant whose id has another type. */
 export type WithId<T extends PlantKey, Id> = Omit<T, "id"> & { readonly id: Id };
 
-/** Does not compile when {@link PLANT_FIELDS} lacks a field of a plant. */
+/** The column of each field. A field of `StoredPlant` without a column is a compile error. */
 const PLANT_COLUMN_OF: Readonly<Record<keyof StoredPlant, string>> = {
   owner: "owner",
   ...(Object.fromEntries(PLANT_FIELDS.map((field) => [field, field])) as Record<PlantField, string>),

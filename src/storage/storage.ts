@@ -6,7 +6,7 @@ import type { Token } from "../domain/token.ts";
 export interface PlantRange extends PlantFilter {
   /** The maximum number of plants, at least 1. */
   readonly limit: number;
-  /** Ends the range after the first plant with which names and tags exceed this many UTF-16 units, roughly. */
+  /** Approximate maximum of UTF-16 units in names and tags. The first plant that exceeds it is the last one. */
   readonly maxCharacters?: number;
 }
 
@@ -16,14 +16,14 @@ export interface PlantKey {
   readonly id: PlantId;
 }
 
-/** A plant with everything that is stored of it: its owner, and the idempotency key of its create, if any. */
+/** A plant as it is stored, with its owner and the idempotency key of its create, if any. */
 export interface StoredPlant extends Plant, PlantKey {
   readonly idempotencyKey: string | undefined;
 }
 
 /**
  * - `inserted`: the plant was inserted.
- * - `repeated`: the same create inserted it before: same idempotency key, id, name and tag.
+ * - `repeated`: an earlier create with the same idempotency key, id, name and tag inserted it.
  * - `taken`: the owner has another plant with this id; nothing changed.
  */
 export type InsertOutcome = "inserted" | "repeated" | "taken";
@@ -47,7 +47,7 @@ export interface StorageState {
 }
 
 /**
- * The contract of the storage engines. One suite, `test/storage/contract.ts`, tests every engine against it.
+ * The interface of the storage engines. `test/storage/contract.ts` tests every engine against it.
  *
  * - A write is atomic and resolves once it is durable. When it rejects with `unavailable`, its outcome is unknown.
  * - A read that starts after a write resolved sees it.
@@ -72,8 +72,8 @@ export interface Storage {
   selectStoredPlants(after: PlantKey | undefined, limit: number): Promise<StoredPlant[]>;
 
   /**
-   * The owner's version: as long as it stays the same, a read returns the same plants. It changes no later than the
-   * first read that sees a write, and before the write resolves. `undefined` where other processes write too.
+   * Returns the version of the owner's plants: while it is unchanged, a read returns the same plants. It changes no later
+   * than the first read that sees a write, and before the write resolves. `undefined` if other processes write too.
    */
   version(owner: Owner): number | undefined;
 
@@ -83,7 +83,7 @@ export interface Storage {
   /** Inserts a token unless the database has any, revoked ones included; then resolves with `false`. Atomic across processes. */
   insertFirstToken(token: Token): Promise<boolean>;
 
-  /** Reads the token with this digest, revoked and expired ones included. */
+  /** Reads the token with this digest, even if it is revoked or expired. */
   selectToken(digest: string): Promise<Token | undefined>;
 
   /** Reads all tokens, oldest first. */
@@ -98,7 +98,7 @@ export interface Storage {
   /** Resolves when the database has responded to a query. */
   ping(): Promise<void>;
 
-  /** The state as far as it is known without waiting for the database. */
+  /** Returns the state without waiting for the database. Sizes that are not known are absent. */
   state(): Promise<StorageState>;
 
   /** Completes the queued writes and closes the database. No method may be called afterwards. */

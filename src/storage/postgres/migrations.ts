@@ -29,27 +29,27 @@ const MIGRATIONS: readonly string[] = [
    );`,
 ];
 
-/** For Citus (docs.citusdata.com, "Citus Utility Functions"): one shard per owner, and copies of the other tables on every node. */
+/** For Citus (docs.citusdata.com, "Citus Utility Functions"): shards plants by owner and copies the other tables to all nodes. */
 const DISTRIBUTION = `SET LOCAL citus.multi_shard_modify_mode TO 'sequential';
   SELECT create_reference_table('plantstore_schema');
   SELECT create_reference_table('tokens');
   SELECT create_distributed_table('plants', 'owner');`;
 
-/** A table of one row, which is both the version and the lock for migrations. */
+/** A table with one row, which contains the version and is locked during each step. */
 const SCHEMA_TABLE = `
   CREATE TABLE IF NOT EXISTS plantstore_schema (only_row BOOLEAN NOT NULL PRIMARY KEY, version BIGINT NOT NULL);
   INSERT INTO plantstore_schema (only_row, version) VALUES (true, 0) ON CONFLICT (only_row) DO NOTHING;`;
 
 /**
- * Migrates the database to this program's version, with one transaction per step. Several processes may do so at once.
- * @throws Error when the database is of a newer version or of another program, or `mustExist` and it has no tables; then
- * nothing is written
+ * Migrates the database to this program's version, with one transaction per step. Several processes may migrate it concurrently.
+ * @throws Error when the database is of a newer version or of another program, or when `mustExist` is set and it has no
+ * tables; then nothing is written
  */
 export async function migrate({ url, queryTimeoutMs }: ServerOptions, mustExist: boolean): Promise<void> {
   const client = newClient({ url, queryTimeoutMs });
   try {
-    const session = await withinTime(reserve(client, MIGRATION_TIMEOUT_MS), queryTimeoutMs);
-    await withinTime(applySteps(session, mustExist), MIGRATION_TIMEOUT_MS);
+    const session = await withTimeout(reserve(client, MIGRATION_TIMEOUT_MS), queryTimeoutMs);
+    await withTimeout(applySteps(session, mustExist), MIGRATION_TIMEOUT_MS);
   } finally {
     await client.close({ timeout: 0 });
   }
@@ -57,25 +57,25 @@ export async function migrate({ url, queryTimeoutMs }: ServerOptions, mustExist:
 
 async function applySteps(session: ReservedSQL, mustExist: boolean): Promise<void> {
   let version = await currentVersion(session);
-  if (mustExist && version === 0) throw new Error("it has no tables of Plant Store: name another database");
+  if (mustExist && version === 0) throw new Error("it has no tables of Plant Store: use another database");
   while (version < MIGRATIONS.length) version = await retryRaces(() => session.begin(applyStep));
 }
 
 /** Reads the version without a lock, so that an up-to-date database needs no permission to change the schema. */
 async function currentVersion(session: ReservedSQL): Promise<number> {
-  const [found] = await session.unsafe<[{ isThere: boolean }]>(
-    `SELECT to_regclass('plantstore_schema') IS NOT NULL AS "isThere"`,
+  const [table] = await session.unsafe<[{ exists: boolean }]>(
+    `SELECT to_regclass('plantstore_schema') IS NOT NULL AS "exists"`,
   );
-  if (!found.isThere) return 0;
+  if (!table.exists) return 0;
   const [row] = await session.unsafe<{ version: bigint }[]>("SELECT version FROM plantstore_schema");
-  return checkedVersion(row?.version ?? 0n);
+  return supportedVersion(row?.version ?? 0n);
 }
 
-/** Applies the next step, unless another process has, and returns the new version. */
+/** Applies the next step, unless another process has applied it, and returns the new version. */
 async function applyStep(sql: TransactionSQL): Promise<number> {
   await sql.unsafe(SCHEMA_TABLE);
   const [row] = await sql.unsafe<[{ version: bigint }]>("SELECT version FROM plantstore_schema FOR UPDATE");
-  const version = checkedVersion(row.version);
+  const version = supportedVersion(row.version);
   const step = MIGRATIONS[version];
   if (step === undefined) return version;
   if (version === 0) await rejectForeignTables(sql);
@@ -85,30 +85,30 @@ async function applyStep(sql: TransactionSQL): Promise<number> {
   return version + 1;
 }
 
-function checkedVersion(version: bigint): number {
+function supportedVersion(version: bigint): number {
   if (version <= BigInt(MIGRATIONS.length)) return Number(version);
   throw new Error(
-    `it was written by a newer Plant Store (database version ${version}, this program knows ${MIGRATIONS.length}): upgrade this program`,
+    `it was written by a newer Plant Store (database version ${version}, this program supports ${MIGRATIONS.length}): upgrade this program`,
   );
 }
 
 async function rejectForeignTables(sql: TransactionSQL): Promise<void> {
-  const [found] = await sql.unsafe<[{ name: string | null }]>(
+  const [table] = await sql.unsafe<[{ name: string | null }]>(
     "SELECT coalesce(to_regclass('plants'), to_regclass('tokens'))::text AS name",
   );
-  if (found.name !== null) {
-    throw new Error(`it has a table ${found.name} of another program: name another database`);
+  if (table.name !== null) {
+    throw new Error(`it has a table ${table.name} of another program: use another database`);
   }
 }
 
 async function distribute(sql: TransactionSQL): Promise<void> {
-  const [found] = await sql.unsafe<[{ isCitus: boolean }]>(
+  const [server] = await sql.unsafe<[{ isCitus: boolean }]>(
     `SELECT to_regproc('create_distributed_table') IS NOT NULL AS "isCitus"`,
   );
-  if (found.isCitus) await sql.unsafe(DISTRIBUTION);
+  if (server.isCitus) await sql.unsafe(DISTRIBUTION);
 }
 
-/** Retries after the errors of a process that creates the first table at the same time as another one. */
+/** Retries after errors that are caused by another process that creates the first table concurrently. */
 async function retryRaces<Result>(attempt: () => Promise<Result>): Promise<Result> {
   for (let attempts = 1; ; attempts++) {
     try {
@@ -121,7 +121,7 @@ async function retryRaces<Result>(attempt: () => Promise<Result>): Promise<Resul
   }
 }
 
-async function withinTime<Result>(work: Promise<Result>, timeoutMs: number): Promise<Result> {
+async function withTimeout<Result>(work: Promise<Result>, timeoutMs: number): Promise<Result> {
   const { promise, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error(`it did not respond within ${timeoutMs} ms`)), timeoutMs);
   try {

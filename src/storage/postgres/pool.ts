@@ -2,9 +2,9 @@ import type { ReservedSQL, SQL } from "bun";
 import { AppError } from "../../domain/error.ts";
 import { endsConnection, newClient, reserve, type ServerOptions, sqlState, toAppError } from "./connection.ts";
 
-/** How often a statement is sent that the server rolls back because of a concurrent transaction. */
+/** Maximum attempts for a statement that the server rolls back because of a concurrent transaction. */
 const MAX_ATTEMPTS = 8;
-/** How long the pool opens no further connection after it failed to open one. */
+/** Delay before the pool opens an additional connection after it failed to open one. */
 const REOPEN_AFTER_MS = 1_000;
 
 /** One connection to the server. Statements on it are pipelined. Once closed, it stays closed. */
@@ -21,7 +21,7 @@ class Connection {
     this.#onClose = onClose;
     this.#client = newClient(options, () => this.close());
     this.#session = this.#open(options.queryTimeoutMs);
-    // Each statement that awaits the session reports its failure; without one there is nothing to report.
+    // Each statement that awaits the session reports the error.
     this.#session.catch(() => {});
   }
 
@@ -80,8 +80,8 @@ export class Pool {
   }
 
   /**
-   * Runs a statement as a transaction of its own and returns its rows. Sends it again only when the server reports that it
-   * was rolled back, never because a response was lost.
+   * Runs a statement in its own transaction and returns the rows. Retries it only when the server reports that it was rolled
+   * back, never because a response was lost.
    * @throws AppError `unavailable` within the query timeout; the outcome of a write is then unknown
    */
   async query<Row>(text: string, values: unknown[]): Promise<Row[]> {
@@ -99,7 +99,7 @@ export class Pool {
   }
 
   /** The number of open connections with and without a statement in flight. */
-  get use(): { readonly busy: number; readonly idle: number } {
+  get usage(): { readonly busy: number; readonly idle: number } {
     const open = [...this.#connections].filter(({ isOpen }) => isOpen);
     const busy = open.filter(({ pending }) => pending > 0).length;
     return { busy, idle: open.length - busy };
@@ -137,7 +137,7 @@ export class Pool {
 /** The number of statements in flight; connections that are still opening come last. */
 const load = ({ isOpen, pending }: Connection): number => (isOpen ? pending : Number.MAX_SAFE_INTEGER);
 
-/** Serialization failure or deadlock: the server rolled the statement back, and it can be sent again. */
+/** Whether the server rolled the statement back after a serialization failure or a deadlock, so that a retry is safe. */
 const isRolledBack = (error: unknown): boolean => ["40001", "40P01"].includes(sqlState(error) ?? "");
 
 /** Rejects after a timeout, unless it is cancelled first. */

@@ -4,8 +4,8 @@ import type { Pool } from "./pool.ts";
 type Value = string | bigint | number;
 
 /**
- * Sends the reads of one event-loop tick together, and equal ones once. A read is sent after all requests that share it
- * arrived, so that each sees every write that was acknowledged before it.
+ * Sends the reads of one event-loop tick together, identical ones once. A read is sent after all requests that share it have
+ * arrived, so each request sees every write that was acknowledged before it.
  */
 export class Reader {
   readonly #pool: Pool;
@@ -19,7 +19,7 @@ export class Reader {
 
   /**
    * Returns the rows of a query. They are shared, so they must not be changed.
-   * @throws AppError `unavailable` within the time for a query
+   * @throws AppError `unavailable` within the query timeout
    */
   query<Row>(text: string, values: readonly Value[]): Promise<readonly Row[]> {
     const key = [text, ...values].join("\0");

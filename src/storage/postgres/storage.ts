@@ -31,21 +31,21 @@ export interface PostgresOptions extends ServerOptions {
 
 const SELECT_PLANTS = `SELECT ${LIST_COLUMNS} FROM plants WHERE owner = $1 AND id >= $2 ORDER BY id LIMIT $3`;
 const SELECT_PLANTS_BY_TAG = `SELECT ${LIST_COLUMNS} FROM plants WHERE owner = $1 AND id >= $2 AND tag = $4 ORDER BY id LIMIT $3`;
-/** A range of at most this length is small, however long its names are. */
+/** Ranges of at most this length are read without regard to `maxCharacters`: even with the longest names they are small. */
 const SHORT_RANGE_LENGTH = 64;
-/** Ends a range as `maxCharacters` says. UTF-8 has at most three bytes for each UTF-16 unit. */
+/** Limits a range to about `maxCharacters`. UTF-8 has at most three bytes for each UTF-16 unit. */
 const withinCharacters = (select: string, maxCharacters: number): string =>
   `SELECT ${LIST_COLUMNS} FROM (SELECT ${LIST_COLUMNS}, sum(octet_length(name) + octet_length(coalesce(tag, '')))
      OVER (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before FROM (${select}) AS range) AS sized
    WHERE before IS NULL OR before <= ${3 * maxCharacters} ORDER BY id`;
 const SELECT_STORED = "SELECT * FROM plants WHERE owner = $1 AND id > $2 ORDER BY id LIMIT $3";
 const SELECT_NEXT_OWNERS = "SELECT * FROM plants WHERE owner > $1 ORDER BY owner, id LIMIT $2";
-/** The server reads the sizes of all its files for this. */
+/** Minimum interval between queries for the size, for which the server reads the sizes of all files of the database. */
 const BYTES_INTERVAL_MS = 10_000;
 const SELECT_BYTES = "SELECT pg_database_size(current_database()) AS bytes";
 /** Maximum number of writes in one statement: a power of two, as the size of every batch. */
 const MAX_BATCH = 256;
-/** Token look-ups that were queued behind a statement that failed after this time fail with it. */
+/** If a statement for token lookups fails after more than this time, the queued lookups fail with it. */
 const SLOW_LOOKUP_MS = 1_000;
 const SELECT_TOKENS_BY_DIGEST = "SELECT * FROM tokens WHERE digest = ANY($1::text[])";
 const TOKEN_PARAMETERS = TOKEN_COLUMNS.map((column, n) => `$${n + 1}::${column.endsWith("_at") ? "bigint" : "text"}`);
@@ -55,7 +55,7 @@ const INSERT_FIRST_TOKEN = `INSERT INTO tokens
   (${TOKEN_COLUMNS}, is_first) SELECT ${TOKEN_PARAMETERS}, true WHERE NOT EXISTS (SELECT 1 FROM tokens)
   ON CONFLICT (is_first) DO NOTHING RETURNING digest`;
 const REVOKE_TOKEN = "UPDATE tokens SET revoked_at = $2 WHERE digest = $1 AND revoked_at IS NULL RETURNING digest";
-/** Several processes store the uses that they saw; the latest one counts. */
+/** Several processes record uses of a token; the latest one counts. */
 const RECORD_TOKEN_USES = `UPDATE tokens SET last_used_at = greatest(tokens.last_used_at, used.at)
   FROM unnest($1::text[], $2::bigint[]) AS used (digest, at) WHERE tokens.digest = used.digest`;
 
@@ -73,7 +73,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   }
 }
 
-/** Has separate connections for reads and writes, so that no read waits for a commit. */
+/** Uses separate connections for reads and writes, so that no read waits for a commit. */
 class PostgresStorage implements Storage {
   readonly #reads: Pool;
   readonly #reader: Reader;
@@ -89,7 +89,7 @@ class PostgresStorage implements Storage {
     this.#reads = new Pool(options, options.poolSize - writeConnections);
     this.#reader = new Reader(this.#reads);
     this.#tokens = new BatchQueue({
-      description: "token look-ups are queued for the database",
+      description: "token lookups are queued for the database",
       slowFailureMs: SLOW_LOOKUP_MS,
       send: (digests) => this.#selectTokensByDigest(digests),
     });
@@ -136,8 +136,9 @@ class PostgresStorage implements Storage {
   async selectStoredPlants(after: PlantKey | undefined, limit: number): Promise<StoredPlant[]> {
     const select = (sql: string, ...values: unknown[]) => this.#reads.query<StoredPlantRow>(sql, values);
     const same = after === undefined ? [] : await select(SELECT_STORED, after.owner, after.id, limit);
-    const room = limit - same.length;
-    const rows = room === 0 ? same : [...same, ...(await select(SELECT_NEXT_OWNERS, after?.owner ?? "", room))];
+    const remaining = limit - same.length;
+    const rows =
+      remaining === 0 ? same : [...same, ...(await select(SELECT_NEXT_OWNERS, after?.owner ?? "", remaining))];
     return rows.map(toStoredPlant);
   }
 
@@ -182,7 +183,7 @@ class PostgresStorage implements Storage {
 
   async state(): Promise<StorageState> {
     this.#refreshBytes();
-    const [reads, writes] = [this.#reads.use, this.#writes.use];
+    const [reads, writes] = [this.#reads.usage, this.#writes.usage];
     return {
       queuedWrites: this.#inserts.length + this.#deletes.length,
       bytes: this.#bytes,

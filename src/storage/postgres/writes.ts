@@ -8,14 +8,14 @@ import type { Pool } from "./pool.ts";
 /** SQLSTATE (PostgreSQL manual, appendix A). */
 const UNIQUE_VIOLATION = "23505";
 
-/** Inserts all plants, or none when an id is taken. */
+/** Builds the statement that inserts all plants, or none when an id is taken. */
 const insertAll = insertSql("");
-/** Inserts the plants whose ids are free. */
+/** Builds the statement that inserts the plants whose ids are free. */
 const insertFree = insertSql("ON CONFLICT (owner, id) DO NOTHING");
 const SELECT_BY_IDS = `SELECT ${PLANT_COLUMNS.join(", ")} FROM plants WHERE owner = $1 AND id = ANY($2::bigint[])`;
 const DELETE_BY_IDS = "DELETE FROM plants WHERE owner = $1 AND id = ANY($2::bigint[]) RETURNING id";
 
-/** How long ON CONFLICT is used after a taken id: PostgreSQL logs each statement that it rejects, which this makes rare. */
+/** Time for which ON CONFLICT is used after a taken id. PostgreSQL logs each statement that it rejects; this makes them rare. */
 const ON_CONFLICT_MS = 60_000;
 
 /**
@@ -92,13 +92,13 @@ export const splitByIds: Split<PlantKey> = (queue, maxBatch) => {
     ids.add(id);
     return isNext ? "batch" : "rest";
   });
-  const left = batch.splice(2 ** Math.floor(Math.log2(batch.length)));
-  return { batch, rest: [...left, ...rest] };
+  const excess = batch.splice(2 ** Math.floor(Math.log2(batch.length)));
+  return { batch, rest: [...excess, ...rest] };
 };
 
 /**
  * Returns a function that builds, and caches, the statement for a number of plants. It uses VALUES instead of unnest, because
- * a distributed PostgreSQL sends those straight to the shard of their owner.
+ * Citus sends VALUES directly to the shard of the owner.
  */
 function insertSql(onConflict: string): (length: number) => string {
   const texts = new Map<number, string>();

@@ -32,7 +32,7 @@ const MIGRATIONS: readonly string[] = [
  * @throws Error when the file is of a newer version or of another program; then nothing is written
  */
 export function migrate(db: Database): void {
-  const version = knownVersion(db);
+  const version = supportedVersion(db);
   for (let step = version; step < MIGRATIONS.length; step++) applyStep(db, step);
 }
 
@@ -40,7 +40,7 @@ export function migrate(db: Database): void {
  * The version of the database, at most this program's own; 0 when it is empty.
  * @throws Error when the file is of a newer version or of another program
  */
-export function knownVersion(db: Database): number {
+export function supportedVersion(db: Database): number {
   const version = versionOf(db);
   const isOurs = Number(queryValue(db, "PRAGMA application_id")) === APPLICATION_ID;
   const isEmpty = Number(queryValue(db, "SELECT count(*) FROM sqlite_schema")) === 0;

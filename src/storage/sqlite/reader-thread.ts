@@ -6,7 +6,7 @@ import type { Database } from "bun:sqlite";
 import { connect } from "./connection.ts";
 import { codeOf, isDamage } from "./errors.ts";
 import { type Inspection, inspect } from "./inspection.ts";
-import { knownVersion } from "./migrations.ts";
+import { supportedVersion } from "./migrations.ts";
 
 /** To the thread, once: check the database at `path`, or copy it to the new file `copyTo` and check the structure of that. */
 export interface Task {
@@ -35,6 +35,6 @@ function perform({ path, copyTo }: Task): TaskResult {
 
 function withDatabase<Result>(path: string, use: (db: Database) => Result): Result {
   using db = connect(path, { create: false });
-  if (knownVersion(db) === 0) throw new Error(`${path} is an empty file`);
+  if (supportedVersion(db) === 0) throw new Error(`${path} is an empty file`);
   return use(db);
 }

@@ -100,7 +100,7 @@ describe("a PostgreSQL database at its opening", () => {
   it("is left without tables by a command that needs it to have them", () =>
     withDatabase(async (database) => {
       const opening = openStorage({ engine: "postgres", url: database.url }, { forServer: false, mustExist: true });
-      await expect(opening).rejects.toThrow(/has no tables of Plant Store: name/);
+      await expect(opening).rejects.toThrow(/has no tables of Plant Store: use/);
       expect(await tableNames(database)).toEqual([]);
     }));
 
@@ -465,7 +465,7 @@ describe("the groups of many writes", () => {
   });
 });
 
-describe("a flood of look-ups of tokens", () => {
+describe("a flood of token lookups", () => {
   it("costs one statement at a time, and finds the good ones", () =>
     withStorage(async (storage, database) => {
       await storage.insertToken({ digest: "good", owner: "ann", scopes: [], createdAt: 1 });
