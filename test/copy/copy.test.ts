@@ -404,7 +404,9 @@ describe("plantstore copy with other processes", () => {
     ] as const) {
       const { exitCode, stdout, stderr } = await copy(from, to);
       expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-      expect(stderr).toMatch(/^plantstore: another server is running on \S+plants.db, or a copy: stop it first.*\n$/);
+      expect(stderr).toMatch(
+        /^plantstore: another server is running on \S+plants.db, or a copy or restore uses it: stop it first.*\n$/,
+      );
     }
     expect(await contents(other)).toEqual({ plants: [], tokens: [] });
     expect(await server.stop()).toBe(0);

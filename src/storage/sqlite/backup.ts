@@ -13,9 +13,9 @@ import type { Task, TaskResult } from "./reader-thread.ts";
 const MAX_WAL_BYTES = 1024 * 1024 * 1024;
 const WATCH_EVERY_MS = 100;
 
-/** Limits of reading a whole database. */
+/** Options for reading a whole database. */
 export interface ReadOptions {
-  /** Aborts the operation; no file is left. */
+  /** Aborts the operation, which then deletes its files. */
   readonly signal?: AbortSignal | undefined;
   /** The maximum size of the WAL of a server on the database. */
   readonly maxWalBytes?: number;
@@ -27,20 +27,20 @@ export interface CopyResult extends Contents {
 }
 
 /**
- * Copies one snapshot of a database to a new file, compact, synced and checked. A server may write to the database meanwhile
- * and is not delayed.
+ * Copies one snapshot of a database to a new, compact file, then syncs and checks the copy. A server can write to the
+ * database meanwhile and is not delayed.
  * @throws Error when `target` exists, or the copy fails; then no file is left
  */
 export async function backUp(source: string, target: string, options: ReadOptions = {}): Promise<CopyResult> {
   const requireNew = () => {
-    if (existsSync(target)) throw new Error(`${target} already exists: name a new file`);
+    if (existsSync(target)) throw new Error(`${target} already exists: use a new file name`);
   };
   requireNew();
   return copyDatabase(source, target, { ...options, remedy: RESTORE_REMEDY, beforeRename: requireNew });
 }
 
 /**
- * Checks a database, which a server may be using.
+ * Checks a database. A server may use it meanwhile.
  * @returns its contents, or at least one problem
  * @throws Error when it cannot be read, or is a database of another program
  */
@@ -80,10 +80,12 @@ function requireSpace(bytes: number, folder: string): void {
   const { bavail, bsize } = statfsSync(folder);
   const free = bavail * bsize;
   if (free >= bytes) return;
-  throw new Error(`the copy may need ${bytes} bytes, and ${folder} has ${free} free: make room, or name another disk`);
+  throw new Error(
+    `the copy may need ${bytes} bytes, and ${folder} has ${free} free: free up space, or use another disk`,
+  );
 }
 
-/** Runs a task on a thread of its own. Aborts it on the signal, or when the WAL of its database exceeds the limit. */
+/** Runs a task on its own thread. Aborts it on the signal, or when the WAL of the database exceeds the limit. */
 async function onThread(task: Task, { signal, maxWalBytes = MAX_WAL_BYTES }: ReadOptions): Promise<Inspection> {
   if (!existsSync(task.path)) throw new Error(`${task.path} does not exist`);
   const { promise, resolve, reject } = Promise.withResolvers<Inspection>();
@@ -95,7 +97,7 @@ async function onThread(task: Task, { signal, maxWalBytes = MAX_WAL_BYTES }: Rea
   const file = realPath(task.path);
   const watch = () => {
     if (walBytes(file) > maxWalBytes)
-      reject(new Error(`the server's WAL exceeded ${maxWalBytes} bytes: try again when it writes less`));
+      reject(new Error(`the server's WAL exceeded ${maxWalBytes} bytes: try again when the server writes less`));
   };
   const watching = setInterval(watch, WATCH_EVERY_MS);
   watch();

@@ -5,7 +5,7 @@ import { toOpenError } from "./open-error.ts";
 /** The first SQLite version without the WAL-reset race, which could corrupt a database with several connections. */
 const MIN_SQLITE_VERSION = "3.51.3";
 
-/** How long a statement waits for a write lock of another process. */
+/** Timeout of a statement that waits for a write lock of another process. */
 const BUSY_TIMEOUT_MS = 5_000;
 
 /**

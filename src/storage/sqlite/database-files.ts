@@ -15,16 +15,16 @@ const MIN_PAGE_BYTES = 512;
 /** Whether SQLite treats a database file as empty, and so discards its WAL: it is missing or shorter than a page. */
 export const isEmpty = (path: string): boolean => bytesOf(path) < MIN_PAGE_BYTES;
 
-/** The size of the WAL of a database file. It is 0 when no process has the database open and none was killed. */
+/** Returns the size of the WAL of a database file; 0 if the last process that had the database open closed it. */
 export const walBytes = (path: string): number => bytesOf(path + SUFFIXES.WAL);
 
-/** Returns the name under which a replaced file is kept. */
+/** Returns the path at which to keep a file that is being replaced. */
 export const newKeptPath = (path: string): string => `${path}${REPLACED_SUFFIX}${timestamp(new Date())}`;
 
 /**
- * Refuses a database file with several names. SQLite derives the names of the WAL and of the lock from the name that it
- * opens, so each name has its own and two servers corrupt the file (https://sqlite.org/howtocorrupt.html, 2.5).
- * @throws Error with the number of names and the remedy
+ * Rejects a database file with several hard links. The names of the WAL and the lock derive from the name that is opened, so
+ * servers on two links would corrupt the file (https://sqlite.org/howtocorrupt.html, 2.5).
+ * @throws Error with the number of links and the remedy
  */
 export function rejectHardLinks(path: string): void {
   const links = statSync(path, { throwIfNoEntry: false })?.nlink ?? 1;
@@ -34,8 +34,9 @@ export function rejectHardLinks(path: string): void {
 }
 
 /**
- * Refuses to create a database where another file shows that there was one: a WAL, which SQLite would discard, or its index,
- * after the files of a server were deleted; a replaced database, after a restore was interrupted between its two renames.
+ * Rejects a missing or empty database if another file shows that it was in use: its WAL, which SQLite would discard, or
+ * its shared-memory file, after the database was deleted; a replaced database, after a restore was interrupted between its
+ * two renames.
  * @throws Error with that file and the remedy
  */
 export function rejectLostDatabase(path: string): void {

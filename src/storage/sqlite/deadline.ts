@@ -11,7 +11,7 @@ const everySecond: Ticker = (tick) => {
 };
 
 /**
- * Calls `onExpired` once, after 20 seconds in which this process was running, and returns the function that cancels it.
+ * Calls `onExpired` once, after this process has run for 20 seconds, and returns the function that cancels it.
  * A pause of the process (SIGSTOP, a frozen container, a suspended virtual machine) counts as one second at most, because
  * timers that fall due during the pause fire only once after it.
  */

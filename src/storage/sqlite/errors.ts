@@ -1,7 +1,7 @@
 import { SQLiteError } from "bun:sqlite";
 import { AppError } from "../../domain/error.ts";
 
-/** The remedy for a lost or damaged file, as the end of a sentence. */
+/** The remedy for a lost or damaged file, without a period. */
 export const RESTORE_REMEDY = 'stop the server and restore a backup with "plantstore restore FILE --force"';
 
 /** The extended result code of an error or of its cause, such as `SQLITE_BUSY` or `SQLITE_IOERR_FSYNC`. */
@@ -20,8 +20,8 @@ export const isFsyncFailure = (code: string | undefined): boolean =>
 /** Converts a driver error to an `AppError`, by its code. */
 export function toAppError(code: string | undefined, cause: unknown): AppError {
   if (/^SQLITE_(BUSY|LOCKED|FULL|IOERR|CANTOPEN|NOMEM|READONLY)/.test(code ?? "")) {
-    return new AppError("unavailable", "the database cannot be used right now: try again", { cause });
+    return new AppError("unavailable", "the database is unavailable: try again", { cause });
   }
-  const message = isDamage(code) ? `the database is damaged: ${RESTORE_REMEDY}` : "the database failed";
+  const message = isDamage(code) ? `the database is damaged: ${RESTORE_REMEDY}` : "unexpected database error";
   return new AppError("internal", message, { cause });
 }

@@ -2,23 +2,23 @@ import { closeSync, fsyncSync, lstatSync, openSync, readlinkSync, realpathSync, 
 import { basename, dirname, join, resolve } from "node:path";
 
 /**
- * Resolves all symbolic links, of a missing file too, so that every process finds the same lock and WAL beside it.
+ * Resolves all symbolic links, including those of a missing file, so that every process uses the same lock and WAL.
  * @throws Error when its folder is missing, or it is itself a folder
  */
 export function realPath(path: string): string {
   const stats = statSync(path, { throwIfNoEntry: false });
   if (stats?.isDirectory())
-    throw new Error(`${path} is a folder: name a file in it, such as ${join(path, basename(path))}.db`);
+    throw new Error(`${path} is a folder: use a file in it, such as ${join(path, basename(path))}.db`);
   if (stats !== undefined) return realpathSync(path);
   const folder = realpathSync(dirname(path));
   const isLink = lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   return isLink ? realPath(resolve(folder, readlinkSync(path))) : join(folder, basename(path));
 }
 
-/** The size of a file, 0 when it is missing. */
+/** Returns the size of a file; 0 if it is missing. */
 export const bytesOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 
-/** Calls fsync on a file, or on a folder for the names in it. */
+/** Calls fsync on a file, or on a folder so that its entries are durable. */
 export function sync(path: string): void {
   const file = openSync(path, "r");
   try {
@@ -28,18 +28,18 @@ export function sync(path: string): void {
   }
 }
 
-/** Renames a file, which is on disk, so that its new name is too. */
+/** Renames a file and syncs the folder, so that the new name is durable. */
 export function renameDurably(from: string, to: string): void {
   renameSync(from, to);
   sync(dirname(to));
 }
 
 /**
- * Syncs the folder of a new file, and those above it up to the one that holds `firstMade`, the first folder that was
- * made for it. SQLite ignores a failure of its own fsync of the folder.
+ * Syncs the folder of a new file and its parents, up to the parent of `firstCreated`, the topmost folder that was created
+ * for the file. SQLite ignores a failure of its own fsync of the folder.
  */
-export function syncFolders(file: string, firstMade: string | undefined): void {
-  const last = dirname(firstMade === undefined ? file : realpathSync(firstMade));
+export function syncFolders(file: string, firstCreated: string | undefined): void {
+  const last = dirname(firstCreated === undefined ? file : realpathSync(firstCreated));
   let folder = dirname(file);
   for (; folder !== last; folder = dirname(folder)) sync(folder);
   sync(last);

@@ -17,10 +17,10 @@ const MAX_PROBLEMS = 20;
 /** The check of an index looks up every row: three times as fast with 64 MiB as with 2 (measured 2026-11). */
 const CACHE_KIB = 64 * 1024;
 
-/** The contents of a valid database, or the problems of another. */
+/** The contents of a valid database, or the problems of an invalid one. */
 export type Inspection = Contents | { readonly problems: readonly string[] };
 
-/** Checks the structure of the file: pages, indexes, constraints. Checks the rows too when `rows` is set. */
+/** Checks the structure of the file: pages, indexes and constraints. With `rows`, also checks the rows. */
 export function inspect(db: Database, { rows }: { rows: boolean }): Inspection {
   let problems = structureProblems(db);
   if (rows && problems.length === 0) problems = [...rowProblems(db).take(MAX_PROBLEMS)];
@@ -56,7 +56,7 @@ interface RawToken {
   readonly scopes: string;
 }
 
-/** Yields the rows that no request could have stored. */
+/** Yields the problem of each row that no request could have stored. */
 function* rowProblems(db: Database): Generator<string> {
   // As bytes, because the driver replaces invalid UTF-8 in texts.
   const columns = "owner, id, CAST(name AS BLOB) AS name, CAST(tag AS BLOB) AS tag, idempotency_key";

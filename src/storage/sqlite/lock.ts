@@ -10,8 +10,8 @@ export interface ServerLock {
 }
 
 /**
- * Locks a database file against a second server, and against commands that need the file to themselves, until this process
- * ends. The lock is an exclusive transaction on an empty database beside the file, which the operating system releases even
+ * Locks a database file against a second server, and against commands that need exclusive access, until this process ends.
+ * The lock is an exclusive transaction on an empty database beside the file, which the operating system releases even
  * after `kill -9`.
  * @throws Error when another process holds the lock
  */
@@ -23,7 +23,7 @@ export function lockForServer(path: string): ServerLock {
   } catch (error) {
     db.close(true);
     if (!(error instanceof SQLiteError && error.code === "SQLITE_BUSY")) throw error;
-    const message = `another server is running on ${path}, or a copy: stop it first, or use PostgreSQL for several servers`;
+    const message = `another server is running on ${path}, or a copy or restore uses it: stop it first, or use PostgreSQL for several servers`;
     throw new Error(message, { cause: error });
   }
   return { file: identify(path, "lock"), release: () => db.close(true) };

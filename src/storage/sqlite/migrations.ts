@@ -37,7 +37,7 @@ export function migrate(db: Database): void {
 }
 
 /**
- * The version of the database, at most this program's own; 0 when it is empty.
+ * Returns the version of the database, which is at most this program's; 0 if it is empty.
  * @throws Error when the file is of a newer version or of another program
  */
 export function supportedVersion(db: Database): number {
@@ -45,11 +45,11 @@ export function supportedVersion(db: Database): number {
   const isOurs = Number(queryValue(db, "PRAGMA application_id")) === APPLICATION_ID;
   const isEmpty = Number(queryValue(db, "SELECT count(*) FROM sqlite_schema")) === 0;
   if (!isOurs && !isEmpty) {
-    throw new Error(`${db.filename} is a database of another program: name another file`);
+    throw new Error(`${db.filename} is a database of another program: use another file`);
   }
   if (version > MIGRATIONS.length) {
     throw new Error(
-      `${db.filename} was written by a newer Plant Store (database version ${version}, this program knows ${MIGRATIONS.length}): upgrade this program`,
+      `${db.filename} was written by a newer Plant Store (database version ${version}, this program supports ${MIGRATIONS.length}): upgrade this program`,
     );
   }
   return version;

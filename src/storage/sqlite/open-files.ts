@@ -23,7 +23,7 @@ export class FileLoss extends Error {}
 const WAL_HEADER_BYTES = 32;
 const FRAME_HEADER_BYTES = 24;
 
-/** What to do about a file that is missing, replaced or truncated. */
+/** Remedies for a missing, replaced or truncated file. */
 const REMEDIES: Record<FileRole, string> = {
   database: `move the original back, with its WAL beside it, or ${RESTORE_REMEDY}`,
   WAL: `writes since the last checkpoint may be lost: move the original back, or ${RESTORE_REMEDY}, or run "plantstore check" and start again with what is left`,
@@ -37,7 +37,7 @@ const REMEDIES: Record<FileRole, string> = {
  */
 export function identify(path: string, role: FileRole): OpenFile {
   const file = { role, path: path + SUFFIXES[role] };
-  const found = find(file);
+  const found = statFile(file);
   if (found === undefined) throw lossOf(file, "was moved or deleted", REMEDIES[role]);
   return found;
 }
@@ -45,7 +45,7 @@ export function identify(path: string, role: FileRole): OpenFile {
 /** Identifies a database file, its WAL and its shared-memory file, which exist once a connection in WAL mode has read. */
 export const identifyDatabase = (path: string): OpenFile[] => [
   identify(path, "database"),
-  // Before the WAL, whose frames are counted in shared memory: reading it after a truncation is a SIGBUS.
+  // Checked before the WAL, whose frames are counted in shared memory: reading truncated shared memory raises SIGBUS.
   identify(path, "shared-memory"),
   identify(path, "WAL"),
 ];
@@ -104,40 +104,40 @@ export class OpenFiles {
   }
 
   #check(file: OpenFile): OpenFile {
-    const leastBytes = file.role === "WAL" ? this.#leastWalBytes() : file.bytes;
-    const found = find(file);
+    const minBytes = file.role === "WAL" ? this.#minWalBytes() : file.bytes;
+    const found = statFile(file);
     if (found === undefined) throw this.#loss(file, "was moved or deleted");
     if (found.id !== file.id) throw this.#loss(file, "was replaced by another file");
-    if (found.bytes < leastBytes && this.#isTruncated(found)) {
+    if (found.bytes < minBytes && this.#isTruncated(found)) {
       throw this.#loss(file, `was truncated to ${found.bytes} bytes`);
     }
     return found;
   }
 
-  /** Whether a file is smaller than expected because of something else than SQLite in another process. */
+  /** Whether a file that is smaller than expected was truncated by a program other than SQLite. */
   #isTruncated(file: OpenFile): boolean {
-    // It may have restarted and truncated the WAL after the frames were counted: now there are fewer.
-    if (file.role === "WAL") return this.#leastWalBytes() > (find(file)?.bytes ?? 0);
-    // A VACUUM makes the database smaller, and the number of its pages too.
+    // SQLite may have restarted and truncated the WAL after the frames were counted, so they are counted again.
+    if (file.role === "WAL") return this.#minWalBytes() > (statFile(file)?.bytes ?? 0);
+    // A VACUUM reduces both the size and the number of pages.
     return file.role !== "database" || file.bytes < Number(queryValue(this.#db, "PRAGMA page_count")) * this.#pageBytes;
   }
 
-  /** The size that the frames of the WAL need (https://sqlite.org/fileformat.html, 4.1). */
-  #leastWalBytes(): number {
+  /** Returns the minimum size of the WAL with its current frames (https://sqlite.org/fileformat.html, 4.1). */
+  #minWalBytes(): number {
     const [, frames] = this.#walState.values()[0] as [busy: bigint, frames: bigint];
     this.#walFrames = Number(frames);
     return frames === 0n ? 0 : WAL_HEADER_BYTES + this.#walFrames * (FRAME_HEADER_BYTES + this.#pageBytes);
   }
 
-  /** Describes the loss of a file. Before that, saves the WAL, if possible, when the loss concerns it too. */
+  /** Describes the loss of a file. If the loss affects the WAL, first saves it if possible. */
   #loss(file: OpenFile, event: string): FileLoss {
     const remedy = REMEDIES[file.role];
     const [database, wal] = [this.#file("database"), this.#file("WAL")];
     try {
-      const isReplaced = ![undefined, database.id].includes(find(database)?.id);
-      const walId = find(wal)?.id;
+      const isReplaced = ![undefined, database.id].includes(statFile(database)?.id);
+      const walId = statFile(wal)?.id;
       if (isReplaced && walId === wal.id) {
-        // The next start would apply it to the new file and corrupt that.
+        // The next start would apply the WAL to the new file and corrupt it.
         const keptPath = newKeptPath(wal.path);
         renameDurably(wal.path, keptPath);
         return lossOf(
@@ -152,16 +152,16 @@ export class OpenFiles {
         return lossOf(file, event, `the content of the deleted WAL was written back: ${next}`);
       }
     } catch {
-      // Another program holds the path of the WAL, or its folder is gone.
+      // Another program has created a file at the path, or the folder is missing.
     }
     return lossOf(file, event, remedy);
   }
 }
 
 /** @throws FileLoss when the path cannot be read */
-function find({ role, path }: Pick<OpenFile, "role" | "path">): OpenFile | undefined {
+function statFile({ role, path }: Pick<OpenFile, "role" | "path">): OpenFile | undefined {
   try {
-    // Not following links: the WAL of a file that is reached through a new link would have another name.
+    // Does not follow links: SQLite names the WAL after the target, so a new link leads to a different WAL.
     const stats = lstatSync(path, { bigint: true, throwIfNoEntry: false });
     return stats && { role, path, id: `${stats.dev}:${stats.ino}`, bytes: Number(stats.size) };
   } catch (error) {
@@ -172,8 +172,8 @@ function find({ role, path }: Pick<OpenFile, "role" | "path">): OpenFile | undef
 
 function lossOf({ role, path }: Pick<OpenFile, "role" | "path">, event: string, remedy: string): FileLoss {
   const folder = dirname(path);
-  const [subject, whatToDo] = existsSync(folder)
+  const [subject, action] = existsSync(folder)
     ? [`${role} file ${path} ${event}`, remedy]
     : [`folder ${folder} of the database was moved or deleted`, `move it back, or ${RESTORE_REMEDY}`];
-  return new FileLoss(`the ${subject} while it was in use: ${whatToDo}`);
+  return new FileLoss(`the ${subject} while it was in use: ${action}`);
 }

@@ -1,6 +1,6 @@
 /**
- * The thread that reads a whole database, to copy or to check it. Both are statements that take seconds with millions of
- * plants; meanwhile the main thread handles stop signals and watches the size of the WAL.
+ * The thread that reads a whole database, to copy or check it. The statements for this take seconds with millions of plants;
+ * meanwhile the main thread handles stop signals and watches the size of the WAL.
  */
 import type { Database } from "bun:sqlite";
 import { connect } from "./connection.ts";
@@ -8,12 +8,12 @@ import { codeOf, isDamage } from "./errors.ts";
 import { type Inspection, inspect } from "./inspection.ts";
 import { supportedVersion } from "./migrations.ts";
 
-/** To the thread, once: check the database at `path`, or copy it to the new file `copyTo` and check the structure of that. */
+/** To the thread, once: check the database at `path`, or copy it to the new file `copyTo` and check the structure of the copy. */
 export interface Task {
   readonly path: string;
   readonly copyTo?: string;
 }
-/** From the thread, once: the result, or why the task failed. */
+/** From the thread, once: the result, or the error of the task. */
 export type TaskResult = Inspection | { readonly error: string };
 
 declare const self: Worker;

@@ -29,12 +29,13 @@ export async function restore(
   if (!existsSync(source)) throw new Error(`${source} does not exist`);
   mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
   const file = realPath(path);
-  if (realpathSync(source) === file) throw new Error(`${source} is the database itself: name a backup of it`);
+  if (realpathSync(source) === file) throw new Error(`${source} is the database itself: use a backup of it`);
   const lock = lockForServer(file);
   try {
     rejectHardLinks(file);
     const exists = KEPT_SUFFIXES.some((suffix) => existsSync(file + suffix));
-    if (exists && !isForced) throw new Error(`${file} already exists: --force renames it and keeps it`);
+    if (exists && !isForced)
+      throw new Error(`${file} already exists: use --force to replace it; it is kept under another name`);
     const keptPath = exists ? newKeptPath(file) : undefined;
     const beforeRename = (copy: string) => {
       if (existsSync(file)) copyOwnership(file, copy);
@@ -48,8 +49,8 @@ export async function restore(
 }
 
 /**
- * Renames the old database, with the files that SQLite would apply to the new one. Until the new one has its name, `keptPath`
- * keeps every process from creating an empty database: see `rejectLostDatabase`.
+ * Renames the old database and the files that SQLite would apply to the new one. Until the new one has its name, the file at
+ * `keptPath` prevents other processes from creating an empty database (see `rejectLostDatabase`).
  */
 function setAside(file: string, keptPath: string): void {
   using _lock = lockExclusively(file);
@@ -60,9 +61,9 @@ function setAside(file: string, keptPath: string): void {
 }
 
 /**
- * Checkpoints the WAL of a database and locks it exclusively. Returns `undefined`, and changes nothing, when it is too damaged
- * for that.
- * @throws Error when that fails, for example because another process has the database open
+ * Checkpoints the WAL of a database and locks it exclusively. Returns `undefined` and changes nothing if the database is too
+ * damaged.
+ * @throws Error when the checkpoint or the lock fails, for example because another process has the database open
  */
 function lockExclusively(file: string): Database | undefined {
   if (isEmpty(file)) return undefined;
@@ -76,15 +77,15 @@ function lockExclusively(file: string): Database | undefined {
   } catch (error) {
     db?.close(true);
     if (isDamage(codeOf(error))) return undefined;
-    const reason = `${(error as Error).message}; if another process uses it, wait until that is done`;
+    const reason = `${(error as Error).message}; if another process uses it, wait until that process finishes`;
     throw new Error(`cannot replace ${file}: ${reason}`, { cause: error });
   }
 }
 
-/** Copies owner and mode of the old file: the server may run as another user than the one who restores. */
-function copyOwnership(old: string, made: string): void {
+/** Copies the owner and mode of the old file, because the server may run as a different user than the restore. */
+function copyOwnership(old: string, copy: string): void {
   const { uid, gid, mode } = statSync(old);
-  chmodSync(made, mode);
-  const { uid: madeUid, gid: madeGid } = statSync(made);
-  if (uid !== madeUid || gid !== madeGid) chownSync(made, uid, gid);
+  chmodSync(copy, mode);
+  const { uid: copyUid, gid: copyGid } = statSync(copy);
+  if (uid !== copyUid || gid !== copyGid) chownSync(copy, uid, gid);
 }

@@ -2,19 +2,19 @@ import type { Database } from "bun:sqlite";
 import type { Owner } from "../../domain/plant.ts";
 import type { Write } from "./writes.ts";
 
-/** Maximum number of owners with a version of their own. */
+/** Maximum number of owners with their own version. */
 const MAX_OWNERS = 10_000;
 
 /**
- * Numbers the states of each owner's plants as one reading connection sees them, for caches. A commit is visible to that
- * connection before this thread receives its acknowledgement. So while a batch is in flight, every lookup of its owners
- * checks whether the connection sees a new commit.
+ * Versions of each owner's plants, as one reading connection sees them, for caches. A commit is visible to that connection
+ * before this thread receives its acknowledgement. So while a batch is in flight, every lookup of one of its owners checks
+ * whether the connection sees a new commit.
  */
 export class Versions {
   readonly #byOwner = new Map<Owner, number>();
   #latest = 0;
   /** The version of every owner that is not in the map. */
-  #floor = 0;
+  #defaultVersion = 0;
   /** The owners of the batch in flight; the writer sends one batch at a time. */
   readonly #inFlight = new Set<Owner>();
   readonly #selectDataVersion;
@@ -25,10 +25,10 @@ export class Versions {
     this.#selectDataVersion = db.prepare<{ data_version: bigint }, []>("PRAGMA data_version");
   }
 
-  /** The owner's version: another one as soon as the connection sees another state of the owner's plants. */
+  /** Returns the version of the owner's plants, which changes as soon as the connection sees another state of them. */
   of(owner: Owner): number {
     if (this.#inFlight.has(owner) && this.#seesNewCommit()) this.#renew();
-    return this.#byOwner.get(owner) ?? this.#floor;
+    return this.#byOwner.get(owner) ?? this.#defaultVersion;
   }
 
   /** Call before a batch is sent. */
@@ -45,7 +45,7 @@ export class Versions {
   #renew(): void {
     if (this.#byOwner.size >= MAX_OWNERS) {
       this.#byOwner.clear();
-      this.#floor = ++this.#latest;
+      this.#defaultVersion = ++this.#latest;
     }
     for (const owner of this.#inFlight) this.#byOwner.set(owner, ++this.#latest);
   }
@@ -56,7 +56,7 @@ export class Versions {
     try {
       this.#dataVersion = Number(this.#selectDataVersion.get()?.data_version);
     } catch {
-      // NaN differs from everything: the next list reads the database, which reports the error.
+      // NaN differs from every value, so the next list reads the database, which reports the error.
       this.#dataVersion = Number.NaN;
     }
     return this.#dataVersion !== before;

@@ -7,8 +7,8 @@ import { sync } from "./files.ts";
 const CHUNK_BYTES = 1024 * 1024;
 
 /**
- * Rewrites the WAL that a killed server left, byte for byte, and syncs it. After a failed fsync, the kernel may treat pages
- * of it as written that are not on disk; everything after them would be lost too.
+ * Rewrites the WAL of a killed server byte for byte and syncs it. After a failed fsync, the kernel may treat pages of the WAL
+ * as written although they are not on disk; all frames after them would be lost too.
  */
 export function rewriteWal(db: Database): void {
   // Prevents other processes from writing to the WAL meanwhile.
@@ -25,7 +25,7 @@ export function rewriteWal(db: Database): void {
 /**
  * Writes a deleted WAL, which is still open as `descriptor`, to its path again: it holds all writes since the last
  * checkpoint, and the kernel discards it when the process ends. SQLite validates its checksums at the next start.
- * @throws Error when that fails, because another program has made a new WAL, for example
+ * @throws Error when that fails, for example because another program has created a new WAL
  */
 export function recreateWal(path: string, descriptor: number): void {
   const partial = `${path}.partial`;
@@ -44,7 +44,7 @@ export function recreateWal(path: string, descriptor: number): void {
   }
 }
 
-/** Copies an open file from its start to the same positions of another, or over itself, and syncs that. */
+/** Copies the content of an open file to the same positions of another, or of itself, and syncs the target. */
 function copyAndSync(from: number, to: number): void {
   const chunk = Buffer.alloc(CHUNK_BYTES);
   let position = 0;

@@ -18,11 +18,12 @@ export type Loss = { loss: string };
 declare const self: Worker;
 
 /**
- * A checkpoint costs two fsyncs and a write for each changed page. At 8 times the interval of SQLite's default, inserts at
- * random ids are a third faster (measured 2026-11). The WAL stays at about 32 MiB.
+ * Length of the WAL at which it is checkpointed, 8 times SQLite's default. A checkpoint costs two fsyncs and a write for each
+ * changed page. Inserts at random ids are a third faster than with the default (measured 2026-11), and the WAL stays at about
+ * 32 MiB.
  */
 const CHECKPOINT_PAGES = 8_000;
-/** Interval of file checks, which matters while there are no writes. */
+/** Interval of file checks between batches. */
 const CHECK_EVERY_MS = 1_000;
 
 let db: ReturnType<typeof connect>;
@@ -43,7 +44,7 @@ self.onmessage = ({ data }: MessageEvent<string>) => {
   if ("batch" in request) attempt(checkpointWhenDue);
 };
 
-/** Does some work, unless writes may be lost. Posts a loss; passes any other failure on. */
+/** Runs `work`, unless writes may be lost. Posts a loss; passes any other failure to `onFailure`. */
 function attempt(work: () => void, onFailure: (failure: Failure) => void = () => {}): void {
   if (isLost) return;
   try {
@@ -57,12 +58,12 @@ function attempt(work: () => void, onFailure: (failure: Failure) => void = () =>
   }
 }
 
-/** Why writes may be lost, and the remedy; `undefined` for any other failure. */
+/** Returns the cause and the remedy if writes may be lost, or `undefined` for any other failure. */
 function lossOf(error: unknown): string | undefined {
   if (error instanceof FileLoss) return error.message;
   const code = codeOf(error);
   if (!isFsyncFailure(code)) return undefined;
-  return `the disk failed to keep a write (${code}): check the disk, then start again; acknowledged writes are not lost`;
+  return `the disk failed to store a write (${code}): check the disk, then start again; acknowledged writes are not lost`;
 }
 
 function run(request: Request): readonly WriteResult[] {
@@ -87,7 +88,7 @@ function checkpointWhenDue(): void {
   if (files.walFrames >= CHECKPOINT_PAGES) checkpoint();
 }
 
-/** Checkpoints without waiting for readers: frames that a reader needs stay in the WAL until the next time. */
+/** Checkpoints without waiting for readers: frames that a reader needs stay in the WAL until the next checkpoint. */
 function checkpoint(): void {
   files.check();
   db.run("PRAGMA wal_checkpoint(PASSIVE)");
@@ -107,7 +108,7 @@ function close(): void {
   try {
     checkpoint();
   } catch (error) {
-    // The next start recovers from the WAL. Closing after a loss would checkpoint it without its lost pages.
+    // After any other failure, the next start recovers from the WAL. After a loss, closing would checkpoint an incomplete WAL.
     if (lossOf(error) !== undefined) throw error;
   }
   files.close();

@@ -8,9 +8,9 @@ import type { Versions } from "./versions.ts";
 import type { Loss, Reply, Request } from "./writer-thread.ts";
 import type { Write, WriteResult } from "./writes.ts";
 
-/** Maximum number of writes in one transaction, which bounds how long the next batch waits. */
+/** Maximum number of writes in one transaction, which bounds the wait of the next batch. */
 const MAX_BATCH = 1_024;
-/** Maximum number of event-loop ticks that a batch collects writes for. Most follow the last acknowledgements. */
+/** Maximum number of event-loop ticks in which a batch collects writes. Most writes follow the last acknowledgements. */
 const COLLECT_TICKS = 8;
 /** Time for the last responses to be sent before the process ends. */
 const LAST_RESPONSES_MS = 100;
@@ -23,8 +23,8 @@ interface WriterOptions {
 }
 
 /**
- * Group commit: the writer thread commits one batch of queued writes at a time. A write is acknowledged after the commit of
- * its batch.
+ * Group commit: sends queued writes to the writer thread in batches, one after another. A write is acknowledged after the
+ * commit of its batch.
  */
 export class Writer {
   readonly #thread: Worker;
@@ -61,8 +61,8 @@ export class Writer {
       if ("loss" in message) this.#fail(message.loss);
       else this.#onReply(message);
     };
-    thread.addEventListener("close", () => this.#fail("the writer thread has ended: it closed"));
-    thread.onerror = ({ message }) => this.#fail(`the writer thread has ended: ${message}`);
+    thread.addEventListener("close", () => this.#fail("the writer thread ended unexpectedly"));
+    thread.onerror = ({ message }) => this.#fail(`the writer thread failed: ${message}`);
   }
 
   /** Number of writes that are not in a batch yet. */
@@ -105,12 +105,12 @@ export class Writer {
     try {
       return await this.#request({ batch });
     } finally {
-      // A thread that was given up may still commit.
+      // After a failure, the thread may still commit.
       if (!this.#isClosed) this.#versions.end();
     }
   }
 
-  /** Sends one request to the thread and resolves with its results. There is at most one at a time. */
+  /** Sends a request to the thread and resolves with its results. At most one request is in flight. */
   async #request(request: Request): Promise<readonly WriteResult[]> {
     if (this.#isClosed) throw new AppError("unavailable", "the server is stopping: try again");
     const { promise, resolve } = Promise.withResolvers<Reply>();

@@ -4,8 +4,8 @@ import { PLANT_COLUMNS, plantValues, TOKEN_COLUMNS, tokenValues, type WithId } f
 import type { InsertOutcome, PlantKey, StoredPlant } from "../storage.ts";
 
 /**
- * The parameters and the result of each kind of write. {@link Storage} defines the writes. They cross threads as JSON: ids are
- * decimal digits, which SQLite converts exactly, because their column is an INTEGER.
+ * The parameters and the result of each kind of write. {@link Storage} defines the writes. They are sent to the thread as
+ * JSON, with ids in decimal digits, which SQLite converts exactly because the column is an INTEGER.
  */
 interface Writes {
   insertPlant(write: { plant: WithId<StoredPlant, string> }): InsertOutcome;
@@ -24,7 +24,7 @@ export type Write<Kind extends WriteKind = WriteKind> = {
 /** The result of a write. */
 export type WriteResult<Kind extends WriteKind = WriteKind> = ReturnType<Writes[Kind]>;
 
-/** Prepares all writes. The result runs one in the current transaction. */
+/** Prepares the statements of all writes. Returns a function that performs a write in the current transaction. */
 export function prepareWrites(db: Database): (write: Write) => WriteResult {
   const insertPlant = db.prepare(insertInto("plants", PLANT_COLUMNS, "ON CONFLICT DO NOTHING"));
   const isEqual = PLANT_COLUMNS.map((column) => `${column} IS ?`).join(" AND ");

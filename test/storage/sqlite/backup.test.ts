@@ -151,7 +151,7 @@ describe("plantstore backup", () => {
     writeFileSync(target, "previous content");
     const { exitCode, stdout, stderr } = await runOn(path, "backup", target);
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-    expect(stderr).toBe(`plantstore: ${target} already exists: name a new file\n`);
+    expect(stderr).toBe(`plantstore: ${target} already exists: use a new file name\n`);
     expect(readFileSync(target, "utf8")).toBe("previous content");
     const missingFolder = await runOn(path, "backup", join(folder.path, "missing", "backup.db"));
     expect(missingFolder).toMatchObject({ exitCode: 1, stdout: "" });
@@ -276,7 +276,9 @@ describe("plantstore restore", () => {
     const [backup, path] = [await createDatabase(3), await createDatabase(5)];
     const { exitCode, stdout, stderr } = await runOn(path, "restore", backup);
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-    expect(stderr).toBe(`plantstore: ${path} already exists: --force renames it and keeps it\n`);
+    expect(stderr).toBe(
+      `plantstore: ${path} already exists: use --force to replace it; it is kept under another name\n`,
+    );
     expect((await runOn(path, "restore", path, "--force")).stderr).toMatch(
       /^plantstore: .* is the database itself.*\n$/,
     );

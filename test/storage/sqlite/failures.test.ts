@@ -160,7 +160,7 @@ describe("a failed fsync", () => {
     await Promise.all(writers);
     await program.process.exited;
     expect(program.process.signalCode).toBe("SIGKILL");
-    await program.logged("the disk failed to keep a write");
+    await program.logged("the disk failed to store a write");
     const kept = new Set(await (await start(path)).ids());
     expect(done.filter((id) => !kept.has(id))).toEqual([]);
     expect([...kept].filter((id) => id >= next)).toEqual([]);

@@ -41,17 +41,12 @@ async function makeDatabase(): Promise<string> {
 
 describe("a database path that cannot be opened", () => {
   const cases: [what: string, make: (path: string) => void, suffix: string, reason: RegExp][] = [
-    ["a folder", (path) => mkdirSync(path), "", /plants.db is a folder: name a file in it/],
-    [
-      "a path through a file",
-      (path) => writeFileSync(path, ""),
-      "/a.db",
-      /plants.db: it is not a folder: name another/,
-    ],
+    ["a folder", (path) => mkdirSync(path), "", /plants.db is a folder: use a file in it/],
+    ["a path through a file", (path) => writeFileSync(path, ""), "/a.db", /plants.db: it is not a folder: use another/],
     ["a path deep below a file", (path) => writeFileSync(path, ""), "/a/b/c.db", /plants.db: it is not a folder: name/],
-    ["a loop of symbolic links", (path) => symlinkSync(path, path), "", /symbolic links form a loop: name another/],
+    ["a loop of symbolic links", (path) => symlinkSync(path, path), "", /symbolic links form a loop: use another/],
     ["a link into a missing folder", (path) => symlinkSync("no/a.db", path), "", /missing folder: make that folder/],
-    ["a name that is too long", () => {}, "a".repeat(300), /the path is too long: name another file/],
+    ["a name that is too long", () => {}, "a".repeat(300), /the path is too long: use another file/],
   ];
   for (const [what, make, suffix, reason] of cases) {
     it(`is refused with the cause and the remedy: ${what}`, async () => {
@@ -84,8 +79,8 @@ describe("toOpenError", () => {
   const cases: [code: string, reason: RegExp][] = [
     ["EACCES", /^the database .*plants.db cannot be used: .*: this user may not read and write it: change its owner/],
     ["EROFS", /: the file system is read-only: mount it writable/],
-    ["ENOSPC", /: the disk is full \(ENOSPC\): .* has \d+ bytes and \d+ inodes free: make room/],
-    ["SQLITE_FULL", /: the disk is full \(SQLITE_FULL\): .*: make room/],
+    ["ENOSPC", /: the disk is full \(ENOSPC\): .* has \d+ bytes and \d+ inodes free: free up space/],
+    ["SQLITE_FULL", /: the disk is full \(SQLITE_FULL\): .*: free up space/],
     ["SQLITE_IOERR_SHMSIZE", /: its files cannot be written \(SQLITE_IOERR_SHMSIZE: disk I\/O error\), although/],
     ["SQLITE_BUSY", /: another process has locked it: wait/],
     ["SQLITE_PROTOCOL", /: disk I\/O error \(SQLITE_PROTOCOL\)$/],
