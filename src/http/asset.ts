@@ -10,17 +10,17 @@ const CONTENT_SECURITY_POLICY =
 export type AssetHandler = (call: Call) => Promise<Response>;
 
 /**
- * Serves content that is loaded on the first request and kept; clients revalidate it (RFC 9110, 13.1.2). `headers`
- * replace the default ones.
+ * Serves content that is loaded on the first request and cached; clients revalidate it (RFC 9110, 13.1.2). `headers`
+ * override the default ones.
  */
 export function asset(contentType: string, load: () => Promise<string>, headers: HeaderFields = {}): AssetHandler {
   const content = loadOnce(async () => compress(await load()));
   return async (call) => {
     const { plain, gzipped, hash } = await content();
-    const { headers: wanted } = call.request;
-    const acceptsGzip = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(wanted.get("accept-encoding") ?? "");
+    const { headers: requestHeaders } = call.request;
+    const acceptsGzip = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/.test(requestHeaders.get("accept-encoding") ?? "");
     const etag = `"${hash}${acceptsGzip ? "-gzip" : ""}"`;
-    const ifNoneMatch = wanted.get("if-none-match") ?? "";
+    const ifNoneMatch = requestHeaders.get("if-none-match") ?? "";
     // A substring match is safe, because an ETag includes its quotes. It also matches weak ETags (RFC 9110, 13.1.2).
     const isUnchanged = ifNoneMatch === "*" || ifNoneMatch.includes(etag);
     const body = acceptsGzip ? gzipped : plain;
@@ -38,7 +38,7 @@ export function asset(contentType: string, load: () => Promise<string>, headers:
   };
 }
 
-/** All responses share the bytes of a Blob. With any other body, each response holds a copy until it is sent. */
+/** Returns Blobs, because responses share their bytes. With any other body, each response holds a copy until it is sent. */
 function compress(content: string) {
   const plain = new TextEncoder().encode(content);
   const gzipped = Bun.gzipSync(plain, { level: 9 });

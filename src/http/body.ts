@@ -26,7 +26,7 @@ export async function readJson(request: Request): Promise<unknown> {
   if (declared !== null && Number(declared) > MAX_BODY_BYTES) throw tooLarge(Number(declared));
   let bytes: Uint8Array;
   try {
-    bytes = declared === null ? await readChunks(request) : await request.bytes();
+    bytes = declared === null ? await readChunkedBody(request) : await request.bytes();
   } catch (cause) {
     if (cause instanceof AppError) throw cause;
     throw new AppError("malformed_json", "the body is incomplete", { cause });
@@ -43,7 +43,7 @@ export async function readJson(request: Request): Promise<unknown> {
  * Between reads the runtime merges the chunks that arrive, so many small chunks cost little more than one large one.
  * Reading 1 MiB in chunks of 1 byte takes 0.06 s this way and 0.9 s chunk by chunk (measured 2026-11).
  */
-async function readChunks(request: Request): Promise<Uint8Array> {
+async function readChunkedBody(request: Request): Promise<Uint8Array> {
   if (request.body === null) return new Uint8Array();
   const bytes = new Bun.ArrayBufferSink();
   let length = 0;

@@ -10,9 +10,9 @@ export interface PageFile {
 }
 
 /**
- * Bundles the page in a process of its own, which takes 0.3 s. In this process, one attempt without enough file
- * descriptors would break all later ones: Bun's resolver caches the failure. The single-file executable has no sources:
- * its build replaces this module with the finished files (`scripts/build.ts`).
+ * Bundles the page in a separate process, which takes 0.3 s. In this process, one failure for lack of file descriptors
+ * would make all later attempts fail, because Bun's resolver caches it. The single-file executable has no sources: its
+ * build replaces this module with the bundled files (`scripts/build.ts`).
  * @throws Error when the build fails
  */
 export async function bundlePage(): Promise<readonly PageFile[]> {

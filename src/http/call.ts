@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import type { AppError } from "../domain/error.ts";
 import type { Owner } from "../domain/plant.ts";
 import type { Scope } from "../domain/token.ts";
-import type { Authorizer } from "./auth.ts";
+import type { Authorizer } from "./authorizer.ts";
 import { statusOfError, toPublicError } from "./errors.ts";
 import type { HeaderFields } from "./response.ts";
 
@@ -63,7 +63,7 @@ export class Call {
   }
 
   /** Reports the error that aborted the response after its status was sent. */
-  onAbort(thrown: unknown): void {
+  reportAbort(thrown: unknown): void {
     const error = toPublicError(thrown);
     this.report(statusOfError(error), error, true);
   }
@@ -82,9 +82,9 @@ let callCount = 0;
 
 /** Returns the client's `X-Request-Id` if it is valid, otherwise a new one that is unique across processes. */
 function requestIdOf(request: Request): string {
-  const own = request.headers.get("x-request-id");
-  return own !== null && isVisibleAscii(own, REQUEST_ID_MAX_LENGTH)
-    ? own
+  const clientId = request.headers.get("x-request-id");
+  return clientId !== null && isVisibleAscii(clientId, REQUEST_ID_MAX_LENGTH)
+    ? clientId
     : `${PROCESS_ID}-${(++callCount).toString(36)}`;
 }
 

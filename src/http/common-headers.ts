@@ -7,7 +7,7 @@ const TRANSPORT_SECURITY = { "Strict-Transport-Security": "max-age=31536000" };
 /** Response headers that scripts of other origins may read. */
 const EXPOSED_HEADERS = "Link, RateLimit, RateLimit-Policy, Retry-After, WWW-Authenticate, X-Request-Id";
 const ALLOWED_HEADERS = "Authorization, Content-Type, Idempotency-Key, X-Request-Id";
-/** How long browsers may cache a preflight response. Each browser has a lower limit of its own. */
+/** Time for which browsers may cache a preflight response. Browsers also apply their own limits. */
 const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
 
 /**

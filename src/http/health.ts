@@ -10,7 +10,7 @@ export interface Readiness {
   ping(): Promise<void>;
 }
 
-/** `GET /livez`: the liveness probe. It checks only that the process responds. */
+/** `GET /livez`: the liveness probe. It succeeds whenever the process responds. */
 export const livez = (call: Call): Response => respond(call, 200, '{"status":"live"}');
 
 /** `GET /readyz`: the readiness probe. It succeeds when the database responds and the process is not draining. */

@@ -19,9 +19,9 @@ interface CachedList {
 }
 
 /**
- * Caches the bodies of short lists. An entry is served only while the owner has the version that the entry was built
- * at, so no list is older than an acknowledged write or than another list before it (see `Storage.version`). A body is
- * cached when its list is built for the second time: a client that pages through all plants requests each page once.
+ * Caches the bodies of short lists. An entry is served only while the version of the owner's plants is that of the entry,
+ * so no list is older than an acknowledged write or an earlier list (see `Storage.version`). A body is cached when its list
+ * is built for the second time, because a client that pages through all plants requests each page once.
  */
 export class ListCache {
   readonly #lists = new Map<string, CachedList>();
@@ -33,7 +33,7 @@ export class ListCache {
     return list?.version === version ? list : undefined;
   }
 
-  /** The caller must read `version` before the plants: a commit in between then makes the entry unusable. */
+  /** The caller must read `version` before the plants, so that a commit in between invalidates the entry. */
   set(owner: Owner, url: string, list: CachedList): void {
     if (list.body.length > MAX_BODY_CHARACTERS) return;
     const key = keyOf(owner, url);

@@ -31,7 +31,7 @@ export async function* readChunks(
 ): AsyncGenerator<Chunk, void> {
   let next = after;
   let remaining = limit ?? Number.POSITIVE_INFINITY;
-  /** Plants that fit in the last chunk cut at `MAX_CHUNK_BYTES`; doubled with each uncut chunk since. */
+  /** Number of plants in the last chunk that exceeded `MAX_CHUNK_BYTES` and was cut; doubled after each chunk that was not. */
   let maxLength = Number.POSITIVE_INFINITY;
   for (let chunks = 0; ; chunks++) {
     if (chunks > 0) await scheduler.next(chunks - 1);
@@ -48,7 +48,7 @@ export async function* readChunks(
   }
 }
 
-/** Writes the first of these plants: as many as fit in a chunk, but at least one. */
+/** Formats as many of the first plants as fit in a chunk, by repeatedly halving their number, but at least one. */
 function writeChunk(plants: readonly Plant[], fields: readonly PlantField[]): Pick<Chunk, "json" | "count"> {
   let count = plants.length;
   let json = stringifyPlants(plants, fields);

@@ -58,7 +58,7 @@ export const pageHeaders = (url: string, after: PlantId | undefined): HeaderFiel
     ? JSON_HEADERS
     : { ...JSON_HEADERS, Link: `</plants?${withParameter(url, "after", String(after))}>; rel="next"` };
 
-/** Converts a later chunk of the array. It has no plants if those that remained were deleted meanwhile. */
+/** Converts a chunk other than the first. It has no plants if all remaining plants were deleted meanwhile. */
 const toPart = ({ json, isLast }: Chunk) => Buffer.from(`${json && ","}${json}${isLast ? "]" : ""}`);
 
 const lengthOf = (parts: readonly Buffer[]): number => parts.reduce((sum, { length }) => sum + length, 0);
@@ -81,14 +81,14 @@ function sendParts(
         if (next?.value !== undefined) parts.push(toPart(next.value));
         if (isCancelled) return;
         reservation.resize(lengthOf(parts));
-        // The stream keeps no part that it has returned: thousands of stalled clients would hold one each.
+        // Removed, because a part that is kept would stay in memory for each of thousands of stalled clients.
         const part = parts.shift();
         if (part === undefined) controller.close();
         else controller.enqueue(part);
       } catch (error) {
         reservation.resize(0);
         // The status is already sent, so closing the connection is the only way to signal an incomplete list.
-        call.onAbort(error);
+        call.reportAbort(error);
         controller.error(error);
       }
     },
@@ -97,6 +97,6 @@ function sendParts(
       reservation.resize(0);
     },
   };
-  // With a higher mark, the runtime would buffer a part before the client is ready for it.
+  // With a higher high-water mark, the runtime would buffer a part before the client is ready for it.
   return respond(call, 200, new ReadableStream(source, { highWaterMark: 0 }), headers);
 }

@@ -108,8 +108,8 @@ export class Listener {
 }
 
 /**
- * Returns a port for several sockets to share: `port`, or a free one if it is 0. Opens the port exclusively for a
- * moment, because a shared socket would also open on a port that another program shares.
+ * Returns a port that several sockets can share: `port`, or a free one if it is 0. Briefly opens it exclusively, because a
+ * shared socket would also open on a port that another program shares.
  * @throws Error when it cannot listen on the address
  */
 export function findPort(hostname: string, port: number): number {

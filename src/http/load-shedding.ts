@@ -1,20 +1,20 @@
-/** A tick is measured from every 20th request on, so that the measurement costs little. */
+/** The measurement of a tick starts with every 20th request, so that it costs little. */
 const MEASURED_FROM_REQUEST = 20;
-/** A tick that takes longer is late: writes of other requests wait for its end. */
+/** Maximum duration of a tick that is not long. Writes of other requests wait for the end of a tick. */
 const MAX_TICK_MS = 15;
-/** A tick that takes less per handled request is never overloaded: refusing a request would cost a tenth of this. */
+/** A tick that takes less per handled request is never overloaded. Rejecting a request costs a tenth of this. */
 const MAX_MS_PER_REQUEST = 0.05;
 /** A tick with at most this many authenticated requests is never overloaded: they delay only each other. */
 const MAX_PENDING = 128;
-/** Ticks shed this long after an overloaded one. After a longer pause, one tick handles all that has arrived. */
+/** Time after an overloaded tick in which ticks shed. After a longer pause, one tick handles all requests that arrived meanwhile. */
 const OVERLOAD_MS = 50;
 
 /**
- * Measures the event-loop ticks. In a late tick, responses wait for its end: while more than a thousand connections have
- * data to read, Bun reads them up to 48 times before it handles timers, other threads or the disk, but it does not read
- * a connection that waits for its response.
+ * Measures the event-loop ticks. In a long tick, responses are held until its end: while more than a thousand connections
+ * have data to read, Bun reads them up to 48 times before it handles timers, other threads or the disk, but it does not
+ * read a connection whose response is held.
  *
- * A tick is overloaded if it is late, slow and has many authenticated requests. Late and slow ticks that follow shed
+ * A tick is overloaded if it is long, slow and has many authenticated requests. The long and slow ticks after it shed
  * authenticated requests, so that a single pause or burst sheds none.
  */
 export class LoadShedder {
@@ -25,7 +25,7 @@ export class LoadShedder {
   #startedMs = 0;
   /** The end of the last overloaded tick. */
   #overloadedMs = Number.NEGATIVE_INFINITY;
-  #end: PromiseWithResolvers<void> | undefined;
+  #tickEnd: PromiseWithResolvers<void> | undefined;
 
   /** Counts a request. All times are those of `performance.now()`. */
   count(nowMs: number): void {
@@ -35,28 +35,28 @@ export class LoadShedder {
     setImmediate(() => this.#endTick());
   }
 
-  /** Counts an authenticated request that was counted before. Returns whether to refuse it. */
-  shed(nowMs: number): boolean {
+  /** Counts a request as authenticated. Returns whether to reject it. */
+  shouldShed(nowMs: number): boolean {
     this.#authenticated++;
     const isShed = this.#isSlow(nowMs) && this.#startedMs - this.#overloadedMs <= OVERLOAD_MS;
     if (isShed) this.#shed++;
     return isShed;
   }
 
-  /** Returns a promise for the end of the current tick if it is late. */
-  lateTickEnd(nowMs: number): Promise<void> | undefined {
-    if (!this.#isLate(nowMs)) return undefined;
-    this.#end ??= Promise.withResolvers<void>();
-    return this.#end.promise;
+  /** Returns a promise for the end of the current tick if it is long. */
+  longTickEnd(nowMs: number): Promise<void> | undefined {
+    if (!this.#isLong(nowMs)) return undefined;
+    this.#tickEnd ??= Promise.withResolvers<void>();
+    return this.#tickEnd.promise;
   }
 
-  #isLate(nowMs: number): boolean {
+  #isLong(nowMs: number): boolean {
     return this.#requests >= MEASURED_FROM_REQUEST && nowMs - this.#startedMs > MAX_TICK_MS;
   }
 
-  /** Whether the current tick is late because of requests that are worth shedding. */
+  /** Whether the current tick is long and its requests cost enough to shed them. */
   #isSlow(nowMs: number): boolean {
-    return this.#isLate(nowMs) && nowMs - this.#startedMs > MAX_MS_PER_REQUEST * (this.#requests - this.#shed);
+    return this.#isLong(nowMs) && nowMs - this.#startedMs > MAX_MS_PER_REQUEST * (this.#requests - this.#shed);
   }
 
   #endTick(): void {
@@ -65,7 +65,7 @@ export class LoadShedder {
     this.#requests = 0;
     this.#authenticated = 0;
     this.#shed = 0;
-    this.#end?.resolve();
-    this.#end = undefined;
+    this.#tickEnd?.resolve();
+    this.#tickEnd = undefined;
   }
 }

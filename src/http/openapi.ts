@@ -162,5 +162,5 @@ const DESCRIPTION: Json = {
   components: COMPONENTS,
 };
 
-/** Returns the API description (OpenAPI 3.1.0) as JSON. Its limits come from the constants of the domain. */
+/** Returns the API description (OpenAPI 3.1.0) as JSON. */
 export const describeApi = (): string => stringifyJson(DESCRIPTION, 2);

@@ -34,12 +34,10 @@ export function listPlants(context: ListContext, call: Call): Response | Promise
   const { owner, request } = call;
   const version = app.version(owner);
   const cached = version === undefined ? undefined : cache.get(owner, request.url, version);
-  return cached === undefined
-    ? readPlants(context, call, version)
-    : sendList(call, budget, cached.body, cached.headers);
+  return cached === undefined ? readList(context, call, version) : sendList(call, budget, cached.body, cached.headers);
 }
 
-async function readPlants(context: ListContext, call: Call, version: number | undefined): Promise<Response> {
+async function readList(context: ListContext, call: Call, version: number | undefined): Promise<Response> {
   const { app, cache, budget, scheduler } = context;
   const { owner, request } = call;
   const query = parseListQuery(readQuery(request.url, LIST_PARAMETERS, "fields"));

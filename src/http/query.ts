@@ -7,10 +7,10 @@ const queryOf = (url: string): string => {
 };
 
 /**
- * Returns the query parameters of these names, decoded; ignores others. The values of a repeated `list` parameter are
- * joined with commas, as many generated clients send arrays. Stricter than `URLSearchParams`, which replaces invalid
- * UTF-8 by U+FFFD.
- * @throws AppError `invalid_parameter` when another one is repeated, or a value is not encoded properly
+ * Returns the query parameters with these names, decoded; ignores others. The values of a repeated `list` parameter are
+ * joined with commas, because many generated clients repeat a parameter to send an array. Stricter than
+ * `URLSearchParams`, which replaces invalid UTF-8 with U+FFFD.
+ * @throws AppError `invalid_parameter` when another parameter is repeated, or a value is not percent-encoded UTF-8
  */
 export function readQuery<Name extends string>(
   url: string,

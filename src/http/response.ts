@@ -4,12 +4,12 @@ export type HeaderFields = Readonly<Record<string, string>>;
 /** The headers of a response with a JSON body. */
 export const JSON_HEADERS: HeaderFields = { "Content-Type": "application/json" };
 
-/** By the common headers, then by the headers of the response. */
+/** Combined headers, by the common headers and then by the headers of the response. */
 const combinations = new WeakMap<HeaderFields, WeakMap<HeaderFields, Headers>>();
 
 /**
- * Creates a response with the headers that all responses have and `headers` of its own. HTTP caches must not store it,
- * unless its own `Cache-Control` says otherwise.
+ * Creates a response with the common headers, the request id and `headers`. `Cache-Control` is `no-store` unless `headers`
+ * contains another value.
  */
 export function respond(
   call: { readonly requestId: string; readonly commonHeaders: HeaderFields },

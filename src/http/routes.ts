@@ -6,10 +6,10 @@ import { livez, type Readiness, readyz } from "./health.ts";
 import { ListCache } from "./list-cache.ts";
 import { ListScheduler } from "./list-scheduler.ts";
 import { describeApi } from "./openapi.ts";
-import { pages } from "./pages.ts";
 import { createPlant, deletePlant, listPlants } from "./plants.ts";
 import { respond } from "./response.ts";
 import type { SendBudget } from "./send-budget.ts";
+import { webPage } from "./web-page.ts";
 
 /** One operation on one path. */
 export interface Route {
@@ -35,7 +35,7 @@ export function routes(app: App, readiness: Readiness, budget: SendBudget): read
     route("GET", "/livez", "livez", livez),
     route("GET", "/readyz", "readyz", (call) => readyz(readiness, call)),
     route("GET", "/openapi.json", "openapi", description),
-    ...Object.entries(pages()).map(([path, handle]) => route("GET", path, "page", handle)),
+    ...Object.entries(webPage()).map(([path, handle]) => route("GET", path, "page", handle)),
   ];
 }
 

@@ -12,8 +12,8 @@ import {
 import { ERROR_DESCRIPTION } from "./openapi-texts.ts";
 
 /*
- * JSON Schemas (2020-12) of requests and responses. The limits come from the constants of the domain; a property test
- * verifies that the schemas and the domain accept the same plants and queries.
+ * JSON Schemas (2020-12) of requests and responses. The limits are the constants of the domain. A property test verifies
+ * that the schemas and the domain accept the same plants and queries.
  */
 
 type JsonSchema = Readonly<Record<string, unknown>>;

@@ -21,9 +21,9 @@ export interface Reservation {
 }
 
 /**
- * The memory budget of this process for response bodies that clients have not read yet. When it is exhausted, new large
- * responses get a 503, and small ones are still sent. An owner can use at most as much as remains free: half of the
- * budget if it is the only one, a third if there are two. So there is always room for another owner.
+ * The memory budget of this process for response bodies that clients have not read yet. When it is exhausted, requests for
+ * large responses get a 503, and small ones are still sent. An owner can use at most as much as remains free: half of the
+ * budget if it is the only one, a third if there are two. So some budget always remains for another owner.
  */
 export class SendBudget {
   readonly #limitBytes: number;

@@ -7,12 +7,18 @@ import { readdirSync } from "node:fs";
  */
 const MAX_UNSENT_BYTES = 128 * 1024;
 
-/** Numeric constants of socket(7) and tcp(7) by platform: `SOL_SOCKET`, `SO_ACCEPTCONN` and `TCP_NOTSENT_LOWAT`. */
-const PLATFORMS: Readonly<Record<string, { libraries: string[]; level: number; isListening: number; limit: number }>> =
-  {
-    linux: { libraries: ["libc.so.6", "libc.so"], level: 1, isListening: 30, limit: 25 },
-    darwin: { libraries: ["libSystem.B.dylib"], level: 0xffff, isListening: 2, limit: 0x201 },
-  };
+interface Platform {
+  readonly libraries: readonly string[];
+  readonly SOL_SOCKET: number;
+  readonly SO_ACCEPTCONN: number;
+  readonly TCP_NOTSENT_LOWAT: number;
+}
+
+/** C libraries and numeric constants of socket(7) and tcp(7). */
+const PLATFORMS: Readonly<Record<string, Platform>> = {
+  linux: { libraries: ["libc.so.6", "libc.so"], SOL_SOCKET: 1, SO_ACCEPTCONN: 30, TCP_NOTSENT_LOWAT: 25 },
+  darwin: { libraries: ["libSystem.B.dylib"], SOL_SOCKET: 0xffff, SO_ACCEPTCONN: 2, TCP_NOTSENT_LOWAT: 0x201 },
+};
 const IPPROTO_TCP = 6;
 
 /**
@@ -24,13 +30,13 @@ export function limitSendQueues(): void {
   const platform = PLATFORMS[process.platform];
   const libc = platform?.libraries.map(open).find((library) => library !== undefined);
   if (platform === undefined || libc === undefined) return;
-  const { level, isListening, limit } = platform;
+  const { SOL_SOCKET, SO_ACCEPTCONN, TCP_NOTSENT_LOWAT } = platform;
   for (const descriptor of openDescriptors()) {
     const value = new Int32Array([0]);
     const length = new Uint32Array([value.byteLength]);
-    const isSocket = libc.getsockopt(descriptor, level, isListening, value, length) === 0;
+    const isSocket = libc.getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, value, length) === 0;
     if (!isSocket || value[0] === 0) continue;
-    libc.setsockopt(descriptor, IPPROTO_TCP, limit, new Int32Array([MAX_UNSENT_BYTES]), value.byteLength);
+    libc.setsockopt(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, new Int32Array([MAX_UNSENT_BYTES]), value.byteLength);
   }
 }
 
@@ -38,7 +44,7 @@ function openDescriptors(): number[] {
   try {
     return readdirSync("/dev/fd").map(Number);
   } catch {
-    // Listing them takes a descriptor, and there may be none left.
+    // Listing the descriptors needs one, and the limit may be reached.
     return [];
   }
 }

@@ -1,5 +1,5 @@
 import { AppError } from "../domain/error.ts";
-import { Authorizer, type AuthorizerOptions } from "./auth.ts";
+import { Authorizer, type AuthorizerOptions } from "./authorizer.ts";
 import { Call, type ResponseEvent } from "./call.ts";
 import { commonHeaders, isPreflight, respondToPreflight } from "./common-headers.ts";
 import { errorResponse, HttpError, toPublicError } from "./errors.ts";
@@ -90,8 +90,8 @@ export class HttpServer extends Listener {
     const error = result instanceof AppError ? result : undefined;
     const response = result instanceof AppError ? errorResponse(call, result) : result;
     if (this.#isDraining) response.headers.set("Connection", "close");
-    const lateTickEnd = this.#loadShedder.lateTickEnd(call.startedMs);
-    if (lateTickEnd !== undefined) await lateTickEnd;
+    const longTickEnd = this.#loadShedder.longTickEnd(call.startedMs);
+    if (longTickEnd !== undefined) await longTickEnd;
     call.report(response.status, error);
     return response;
   }
@@ -104,8 +104,8 @@ export class HttpServer extends Listener {
       if (route.scope === undefined) return await route.handle(call);
       const access = await this.#authorizer.authorize(call.request, route.scope, call.startedMs);
       if (access instanceof AppError) return access;
-      // Only authenticated requests are shed and count: a flood of others, which cost as much to refuse as to handle,
-      // sheds none, and health probes succeed under load.
+      // Only authenticated requests are counted and shed. Rejecting the others costs as much as handling them, a flood of
+      // them must not cause shedding, and health probes must succeed under load.
       if (this.#isOverloaded(call)) return OVERLOADED;
       call.grant(access.owner, route.scope);
       return await this.#countInProgress(route.handle(call));
@@ -116,7 +116,7 @@ export class HttpServer extends Listener {
 
   #isOverloaded({ startedMs }: Call): boolean {
     const { maxRequests = MAX_REQUESTS } = this.#options;
-    return this.#loadShedder.shed(startedMs) || this.#requestsInProgress >= maxRequests;
+    return this.#loadShedder.shouldShed(startedMs) || this.#requestsInProgress >= maxRequests;
   }
 
   async #countInProgress(response: Response | Promise<Response>): Promise<Response> {

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, mock, spyOn } from "bun:test";
 import { BlockList } from "node:net";
 import { mintSecret } from "../../src/domain/token.ts";
-import type { AuthorizerOptions } from "../../src/http/auth.ts";
+import type { AuthorizerOptions } from "../../src/http/authorizer.ts";
 import { clientAddress, networkOf } from "../../src/http/client-address.ts";
 import { RateLimiter } from "../../src/http/rate-limit.ts";
 import { Api, type Reply } from "../support/api.ts";

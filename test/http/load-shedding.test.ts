@@ -19,21 +19,21 @@ function startShedder() {
   /** Counts an authenticated request. Returns whether it is shed. */
   const add = () => {
     shedder.count(nowMs);
-    return shedder.shed(nowMs);
+    return shedder.shouldShed(nowMs);
   };
-  const isLate = () => shedder.lateTickEnd(nowMs) !== undefined;
+  const isLong = () => shedder.longTickEnd(nowMs) !== undefined;
   const advance = (ms: number) => {
     nowMs += ms;
     clock.mockReturnValue(nowMs);
   };
   const endTick = () => new Promise((resolve) => setImmediate(resolve));
   return {
-    ...{ shedder, add, isLate, advance, endTick },
-    /** Runs a tick of this duration. Returns whether it is late at its last request, and whether that one is shed. */
+    ...{ shedder, add, isLong, advance, endTick },
+    /** Runs a tick of this duration. Returns whether it is long at its last request, and whether that one is shed. */
     async run(ms: number, requests = 129) {
       for (let n = 1; n < requests; n++) add();
       advance(ms);
-      const seen = { isShed: add(), isLate: isLate() };
+      const seen = { isShed: add(), isLong: isLong() };
       await endTick();
       return seen;
     },
@@ -41,32 +41,32 @@ function startShedder() {
 }
 
 describe("LoadShedder", () => {
-  const ON_TIME = { isLate: false, isShed: false };
-  const LATE = { isLate: true, isShed: false };
-  const SHEDDING = { isLate: true, isShed: true };
+  const ON_TIME = { isLong: false, isShed: false };
+  const LATE = { isLong: true, isShed: false };
+  const SHEDDING = { isLong: true, isShed: true };
 
-  it("never considers a tick with fewer than 20 requests late, however long it takes", () => {
-    const { add, isLate, advance } = startShedder();
+  it("never considers a tick with fewer than 20 requests long, however long it takes", () => {
+    const { add, isLong, advance } = startShedder();
     for (let n = 0; n < 19; n++) {
-      expect([add(), isLate()]).toEqual([false, false]);
+      expect([add(), isLong()]).toEqual([false, false]);
       advance(1_000);
     }
   });
 
-  it("considers a tick late after 15 ms, until it ends", async () => {
-    const { shedder, add, isLate, advance } = startShedder();
+  it("considers a tick long after 15 ms, until it ends", async () => {
+    const { shedder, add, isLong, advance } = startShedder();
     for (const requests of [1_000, 20]) {
       for (let n = 0; n < requests; n++) add();
       advance(15);
-      expect(isLate()).toBe(false);
+      expect(isLong()).toBe(false);
       advance(0.125);
-      expect(isLate()).toBe(true);
-      await shedder.lateTickEnd(Number.POSITIVE_INFINITY);
-      expect(isLate()).toBe(false);
+      expect(isLong()).toBe(true);
+      await shedder.longTickEnd(Number.POSITIVE_INFINITY);
+      expect(isLong()).toBe(false);
     }
   });
 
-  it("sheds requests of late ticks that begin within 50 ms after an overloaded one", async () => {
+  it("sheds requests of long ticks that begin within 50 ms after an overloaded one", async () => {
     const { run, advance } = startShedder();
     for (let round = 0; round < 2; round++) {
       expect(await run(15)).toEqual(ON_TIME);
@@ -184,10 +184,10 @@ describe("a long list with a stalled client", () => {
   });
 });
 
-describe("a server whose ticks are late", () => {
+describe("a server whose ticks are long", () => {
   const isShed = ({ error }: ResponseEvent) => error?.code === "unavailable";
 
-  /** A service whose clock makes every tick with more than 150 requests late, and clients that fill its ticks. */
+  /** A service whose clock makes every tick with more than 150 requests long, and clients that fill its ticks. */
   async function startSlowService(path: string, clientToken?: string) {
     const service = await startService();
     const token = await service.token();
@@ -238,9 +238,9 @@ describe("a server whose ticks are late", () => {
 describe("a server with 1,500 busy connections", () => {
   const CONNECTIONS = 1_500;
 
-  it("sends at most one response per connection in a late tick", async () => {
+  it("sends at most one response per connection in a long tick", async () => {
     const service = await startService();
-    // With this clock, every tick with more than 40 requests is late.
+    // With this clock, every tick with more than 40 requests is long.
     let nowMs = 0;
     spyOn(performance, "now").mockImplementation(() => nowMs++);
     const clients = startClients(service.url, CONNECTIONS, "/livez");

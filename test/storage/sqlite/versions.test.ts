@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "bun:test";
 import { App } from "../../../src/app.ts";
 import type { Plant } from "../../../src/domain/plant.ts";
 import { SCOPES } from "../../../src/domain/token.ts";
-import { Authorizer } from "../../../src/http/auth.ts";
+import { Authorizer } from "../../../src/http/authorizer.ts";
 import { Call } from "../../../src/http/call.ts";
 import { ListCache } from "../../../src/http/list-cache.ts";
 import { ListScheduler } from "../../../src/http/list-scheduler.ts";

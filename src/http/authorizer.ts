@@ -44,7 +44,7 @@ export interface AuthorizerOptions {
 /** The access that a token grants, or the error to respond with. */
 export type AuthResult = Access | AppError;
 
-/** Authenticates and authorizes requests, and applies the rate limits. Runs before every other check of a request. */
+/** Authenticates and authorizes requests, and applies the rate limits. Runs before every other check on a route. */
 export class Authorizer {
   readonly #authenticator: Authenticator;
   readonly #proxies: BlockList | undefined;
@@ -105,7 +105,7 @@ export class Authorizer {
   }
 }
 
-/** Returns the secret of an `Authorization: Bearer` header, or the error. The scheme is case-insensitive. */
+/** Returns the secret of an `Authorization: Bearer` header, or an error. The scheme is case-insensitive. */
 function bearerSecret(authorization: string | null): string | HttpError {
   if (authorization === null) return NO_TOKEN;
   // Tokens of identity providers are long, so the expression runs only when there is a comma.

@@ -6,8 +6,8 @@ import { loadOnce } from "./load-once.ts";
 /** For files whose name contains a hash of their content. */
 const HASHED_HEADERS = { "Cache-Control": "public, max-age=31536000, immutable" };
 
-/** Returns handlers for the web page, by path. Its API reference is at `/docs`. */
-export function pages(): Readonly<Record<string, AssetHandler>> {
+/** Returns the handlers of the web page by path. `/docs` is its API reference. */
+export function webPage(): Readonly<Record<string, AssetHandler>> {
   const bundle = loadOnce(bundledAssets);
   const servePage: AssetHandler = async (call) => {
     const { pathname } = new URL(call.request.url);
@@ -18,7 +18,7 @@ export function pages(): Readonly<Record<string, AssetHandler>> {
   return { "/": servePage, "/docs": servePage, "/assets/:file": servePage };
 }
 
-/** Bundles the web page. Returns handlers for its files, by path. */
+/** Bundles the web page and returns the handlers of its files by path. */
 async function bundledAssets(): Promise<ReadonlyMap<string, AssetHandler>> {
   const files = await bundlePage();
   return new Map(
