@@ -6,7 +6,7 @@ const MAX_TICK_MS = 15;
 const MAX_MS_PER_REQUEST = 0.05;
 /** A tick with at most this many authenticated requests is never overloaded: they delay only each other. */
 const MAX_PENDING = 128;
-/** Time after an overloaded tick in which ticks shed. After a longer pause, one tick handles all requests that arrived meanwhile. */
+/** Ticks shed for this time after an overloaded one. After a longer pause, one tick handles all that has arrived. */
 const OVERLOAD_MS = 50;
 
 /**

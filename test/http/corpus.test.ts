@@ -116,8 +116,8 @@ async function plantsOf(token: string): Promise<string> {
 }
 
 /**
- * Whether bytes may follow a request before its response. In a late tick the server holds responses, and the runtime
- * closes a connection with a held response when more bytes arrive. A request that arrives alone is never in a late tick.
+ * Whether bytes may follow a request before its response. In a long tick the server holds responses, and the runtime
+ * closes a connection with a held response when more bytes arrive. A request that arrives alone is never in a long tick.
  */
 const mustRunAlone = (exchange: Exchange) => pipelined.includes(exchange) || exchange.answers.length > 1;
 

@@ -41,8 +41,8 @@ function startShedder() {
 }
 
 describe("LoadShedder", () => {
-  const ON_TIME = { isLong: false, isShed: false };
-  const LATE = { isLong: true, isShed: false };
+  const SHORT = { isLong: false, isShed: false };
+  const LONG = { isLong: true, isShed: false };
   const SHEDDING = { isLong: true, isShed: true };
 
   it("never considers a tick with fewer than 20 requests long, however long it takes", () => {
@@ -69,8 +69,8 @@ describe("LoadShedder", () => {
   it("sheds requests of long ticks that begin within 50 ms after an overloaded one", async () => {
     const { run, advance } = startShedder();
     for (let round = 0; round < 2; round++) {
-      expect(await run(15)).toEqual(ON_TIME);
-      expect(await run(2_000)).toEqual(LATE);
+      expect(await run(15)).toEqual(SHORT);
+      expect(await run(2_000)).toEqual(LONG);
       for (let n = 0; n < 5; n++) expect(await run(30)).toEqual(SHEDDING);
       advance(50.1);
     }
@@ -78,26 +78,26 @@ describe("LoadShedder", () => {
 
   it("sheds requests after a single tick on time", async () => {
     const { run } = startShedder();
-    for (const expected of [LATE, SHEDDING]) expect(await run(26)).toEqual(expected);
-    expect(await run(15)).toEqual(ON_TIME);
+    for (const expected of [LONG, SHEDDING]) expect(await run(26)).toEqual(expected);
+    expect(await run(15)).toEqual(SHORT);
     expect(await run(26)).toEqual(SHEDDING);
   });
 
   it("considers only ticks with more than 128 authenticated requests overloaded", async () => {
     const { shedder, run } = startShedder();
-    for (let n = 0; n < 5; n++) expect(await run(2_000, 128)).toEqual(LATE);
+    for (let n = 0; n < 5; n++) expect(await run(2_000, 128)).toEqual(LONG);
     for (let n = 0; n < 5; n++) {
       for (let requests = 0; requests < 1_000; requests++) shedder.count(0);
-      expect(await run(2_000, 128)).toEqual(LATE);
+      expect(await run(2_000, 128)).toEqual(LONG);
     }
-    expect(await run(30, 129)).toEqual(LATE);
+    expect(await run(30, 129)).toEqual(LONG);
     for (let n = 0; n < 2; n++) expect(await run(30, 128)).toEqual(SHEDDING);
-    expect(await run(30, 128)).toEqual(LATE);
+    expect(await run(30, 128)).toEqual(LONG);
   });
 
   it.each([
     [519, SHEDDING],
-    [521, LATE],
+    [521, LONG],
   ])("with %d requests in 26 ms, a tick after an overloaded one is %p", async (requests, expected) => {
     const { run } = startShedder();
     await run(30);

@@ -8,7 +8,7 @@ beforeAll(async () => {
 });
 afterAll(() => service.stop());
 
-// The clock stands still, so that no event-loop tick is late: responses of a late tick wait for the next one.
+// The clock stands still, so that no event-loop tick is long: responses of a long tick wait for the next one.
 beforeEach(() => {
   spyOn(performance, "now").mockReturnValue(0);
 });

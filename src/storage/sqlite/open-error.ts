@@ -26,7 +26,7 @@ const PATH_CAUSES: Record<string, string> = {
   ENOENT: `its symbolic link points into a missing folder: create that folder, or ${OTHER}`,
 };
 
-/** Returns an error that explains in one line why the database at `path` cannot be opened. Errors without a code do so already. */
+/** Explains in one line why the database at `path` cannot be opened. Returns an error without a code unchanged. */
 export function toOpenError(path: string, error: unknown): Error {
   // The writer thread reports the failure of its driver as the cause of an AppError.
   const root = (error instanceof AppError ? error.cause : error) as { code?: string; message: string };
