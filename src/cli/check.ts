@@ -1,5 +1,5 @@
 import { readConfig } from "../config/config.ts";
-import { check } from "../storage/sqlite/backup.ts";
+import { checkDatabase } from "../storage/sqlite/backup.ts";
 import { RESTORE_REMEDY } from "../storage/sqlite/errors.ts";
 import { command } from "./command.ts";
 import { abortOnStopSignal, formatContents, requireSqlite } from "./maintenance.ts";
@@ -13,7 +13,7 @@ export const checkCommand = () =>
     )
     .action(async (flags) => {
       const database = requireSqlite("check", readConfig(["database"], flags).database);
-      const result = await check(database, { signal: abortOnStopSignal() });
+      const result = await checkDatabase(database, { signal: abortOnStopSignal() });
       if (!("problems" in result)) return console.log(`no problems in ${database}: ${formatContents(result)}`);
       for (const problem of result.problems) console.error(problem);
       throw new Error(`${database} failed the check: ${RESTORE_REMEDY}`);

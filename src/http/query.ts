@@ -24,8 +24,7 @@ export function readQuery<Name extends string>(
     const [name, value] = split(pair);
     if (!isOneOf(names, name)) continue;
     const earlier = parameters[name];
-    if (earlier !== undefined && name !== list)
-      throw new AppError("invalid_parameter", `${name} must be given only once`);
+    if (earlier !== undefined && name !== list) throw new AppError("invalid_parameter", `${name} must not be repeated`);
     const text = decode(value);
     if (text === undefined) throw new AppError("invalid_parameter", `${name} must be percent-encoded UTF-8`);
     parameters[name] = earlier === undefined ? text : `${earlier},${text}`;

@@ -6,7 +6,7 @@ import type { Config } from "../config/config.ts";
 import type { Log } from "../observability/log.ts";
 import type { Metrics } from "../observability/metrics.ts";
 import { formatDatabaseUrl } from "../storage/database-url.ts";
-import { timestamp } from "../storage/sqlite/files.ts";
+import { timestamp } from "../storage/sqlite/file-system.ts";
 import { thisProgram } from "./process.ts";
 
 /** Delay before a failed backup is retried, unless `--backup-every` is shorter. */

@@ -80,7 +80,7 @@ export interface Storage {
   /** Inserts a token, whose digest must be new. */
   insertToken(token: Token): Promise<void>;
 
-  /** Inserts a token unless the database has any, revoked ones included; then resolves with `false`. Atomic across processes. */
+  /** Inserts a token; resolves with `false` if the database has any token, even a revoked one. Atomic across processes. */
   insertFirstToken(token: Token): Promise<boolean>;
 
   /** Reads the token with this digest, even if it is revoked or expired. */
@@ -89,7 +89,7 @@ export interface Storage {
   /** Reads all tokens, oldest first. */
   selectTokens(): Promise<Token[]>;
 
-  /** Revokes a token at a time in epoch milliseconds; resolves with `false` when it does not exist or is revoked already. */
+  /** Revokes a token; resolves with `false` when it does not exist or is already revoked. Times are in epoch milliseconds. */
   revokeToken(digest: string, revokedAt: number): Promise<boolean>;
 
   /** Stores the last use of tokens by digest, in epoch milliseconds. Unknown digests are ignored. */

@@ -388,7 +388,7 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
           expect(await tokens.selectToken("bb")).toEqual(minimal("bb"));
         }));
 
-      it("note their uses and pass over digests that are gone", () =>
+      it("record their uses and ignore unknown digests", () =>
         withTokens(async (tokens) => {
           await tokens.insertToken(minimal("aa"));
           await tokens.insertToken(minimal("bb"));

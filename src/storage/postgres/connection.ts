@@ -11,7 +11,7 @@ export interface ServerOptions {
 /**
  * Configures the session and reads the state of the server. Sequential scans and sorts are off, because with stale statistics
  * or owners of very different size PostgreSQL would read and sort all plants (measured 2026-11: 20 lists per second instead of
- * thousands, on an owner of 600,000 plants). Generic plans, made once per connection, halve the cost of a list. Custom plans
+ * thousands, on an owner of 600,000 plants). Generic plans, created once per connection, halve the cost of a list. Custom plans
  * are used where the values matter: they select the shard of a distributed table, and before version 17 the planner reads all
  * plants of an owner that it estimates to be small.
  */

@@ -41,7 +41,7 @@ const SCHEMA_TABLE = `
   INSERT INTO plantstore_schema (only_row, version) VALUES (true, 0) ON CONFLICT (only_row) DO NOTHING;`;
 
 /**
- * Migrates the database to this program's version, with one transaction per step. Several processes may migrate it concurrently.
+ * Migrates the database to this program's version, with one transaction per step. Processes may migrate it concurrently.
  * @throws Error when the database is of a newer version or of another program, or when `mustExist` is set and it has no
  * tables; then nothing is written
  */

@@ -15,7 +15,7 @@ const insertFree = insertSql("ON CONFLICT (owner, id) DO NOTHING");
 const SELECT_BY_IDS = `SELECT ${PLANT_COLUMNS.join(", ")} FROM plants WHERE owner = $1 AND id = ANY($2::bigint[])`;
 const DELETE_BY_IDS = "DELETE FROM plants WHERE owner = $1 AND id = ANY($2::bigint[]) RETURNING id";
 
-/** Time for which ON CONFLICT is used after a taken id. PostgreSQL logs each statement that it rejects; this makes them rare. */
+/** Time for which ON CONFLICT is used after a taken id, because PostgreSQL logs each statement that it rejects. */
 const ON_CONFLICT_MS = 60_000;
 
 /**
@@ -83,7 +83,7 @@ function compare(plant: StoredPlant, existing: StoredPlant | undefined): InsertO
 
 /**
  * Splits the queue of one owner: a batch has no repeated ids, and its length is a power of two, so that each connection
- * prepares nine statements of a kind instead of one for every length.
+ * prepares at most nine statements of each kind instead of one for every length.
  */
 export const splitByIds: Split<PlantKey> = (queue, maxBatch) => {
   const ids = new Set<PlantId>();

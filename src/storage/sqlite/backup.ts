@@ -2,7 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, rmSync, statfsSync } from "node:fs"
 import { basename, dirname, join } from "node:path";
 import { walBytes } from "./database-files.ts";
 import { RESTORE_REMEDY } from "./errors.ts";
-import { bytesOf, realPath, renameDurably, sync } from "./files.ts";
+import { bytesOf, realPath, renameDurably, sync } from "./file-system.ts";
 import type { Contents, Inspection } from "./inspection.ts";
 import type { Task, TaskResult } from "./reader-thread.ts";
 
@@ -40,11 +40,10 @@ export async function backUp(source: string, target: string, options: ReadOption
 }
 
 /**
- * Checks a database. A server may use it meanwhile.
- * @returns its contents, or at least one problem
+ * Checks a database, which a server may use meanwhile. Returns its contents, or at least one problem.
  * @throws Error when it cannot be read, or is a database of another program
  */
-export function check(path: string, options: ReadOptions = {}): Promise<Inspection> {
+export function checkDatabase(path: string, options: ReadOptions = {}): Promise<Inspection> {
   return onThread({ path }, options);
 }
 
@@ -55,7 +54,7 @@ interface CopyOptions extends ReadOptions {
   beforeRename(copy: string): void;
 }
 
-/** Makes and checks a copy in a new folder beside `target`, then renames it to `target`. */
+/** Creates and checks a copy in a new folder beside `target`, then renames it to `target`. */
 export async function copyDatabase(source: string, target: string, options: CopyOptions): Promise<CopyResult> {
   const parent = dirname(target);
   if (!existsSync(parent)) throw new Error(`the folder ${parent} does not exist`);

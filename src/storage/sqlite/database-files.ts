@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { RESTORE_REMEDY } from "./errors.ts";
-import { bytesOf, timestamp } from "./files.ts";
+import { bytesOf, timestamp } from "./file-system.ts";
 
 /** The files of an open database, as suffixes of its path. The lock is this program's, the others are SQLite's. */
 export const SUFFIXES = { database: "", "shared-memory": "-shm", WAL: "-wal", lock: ".server-lock" } as const;

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { queryValue } from "./connection.ts";
 import { type FileRole, newKeptPath, SUFFIXES } from "./database-files.ts";
 import { RESTORE_REMEDY } from "./errors.ts";
-import { renameDurably } from "./files.ts";
+import { renameDurably } from "./file-system.ts";
 import { recreateWal } from "./wal.ts";
 
 /** A file of an open database. */

@@ -5,7 +5,7 @@ import { type CopyResult, copyDatabase, type ReadOptions } from "./backup.ts";
 import { connect, queryValue } from "./connection.ts";
 import { isEmpty, newKeptPath, rejectHardLinks, SUFFIXES } from "./database-files.ts";
 import { codeOf, isDamage } from "./errors.ts";
-import { realPath, renameDurably } from "./files.ts";
+import { realPath, renameDurably } from "./file-system.ts";
 import { lockForServer } from "./lock.ts";
 
 /** Suffixes of the files that are kept: SQLite would apply a WAL and a journal to any database of that name. */

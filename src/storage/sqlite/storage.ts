@@ -17,7 +17,7 @@ import type { Commit, InsertOutcome, PlantKey, PlantRange, Storage, StorageState
 import { connect, makeDurable, queryValue } from "./connection.ts";
 import { rejectLostDatabase, walBytes } from "./database-files.ts";
 import { codeOf, isDamage, RESTORE_REMEDY, toAppError } from "./errors.ts";
-import { bytesOf, realPath, syncFolders } from "./files.ts";
+import { bytesOf, realPath, syncFolders } from "./file-system.ts";
 import { lockForServer, type ServerLock } from "./lock.ts";
 import { migrate } from "./migrations.ts";
 import { toOpenError } from "./open-error.ts";

@@ -15,7 +15,7 @@ export class Versions {
   #latest = 0;
   /** The version of every owner that is not in the map. */
   #defaultVersion = 0;
-  /** The owners of the batch in flight; the writer sends one batch at a time. */
+  /** The owners of the batch in flight; the writer has at most one in flight. */
   readonly #inFlight = new Set<Owner>();
   readonly #selectDataVersion;
   #dataVersion = Number.NaN;

@@ -2,7 +2,7 @@ import type { Database } from "bun:sqlite";
 import { closeSync, fstatSync, fsyncSync, linkSync, openSync, readSync, rmSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { SUFFIXES } from "./database-files.ts";
-import { sync } from "./files.ts";
+import { sync } from "./file-system.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
 

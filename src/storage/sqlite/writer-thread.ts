@@ -108,7 +108,8 @@ function close(): void {
   try {
     checkpoint();
   } catch (error) {
-    // After any other failure, the next start recovers from the WAL. After a loss, closing would checkpoint an incomplete WAL.
+    // After any other failure, the next start recovers from the WAL. After a loss, closing would checkpoint the WAL without its
+    // lost pages.
     if (lossOf(error) !== undefined) throw error;
   }
   files.close();

@@ -16,7 +16,7 @@ const COLLECT_TICKS = 8;
 const LAST_RESPONSES_MS = 100;
 
 interface WriterOptions {
-  /** Notified when a batch is sent and when its outcome is known. */
+  /** Updated before a batch is sent and when its outcome is final. */
   readonly versions: Versions;
   /** Called for each durable batch, after its writes are acknowledged. */
   onCommit(commit: Commit): void;
