@@ -8,7 +8,7 @@ import {
   type OnProgress,
 } from "./compare.ts";
 
-/** Writes in flight. Few enough to meet the query timeout on a slow disk when each needs its own commit. */
+/** Maximum writes in flight. Few enough to meet the query timeout on a slow disk when each needs its own commit. */
 const MAX_IN_FLIGHT = 256;
 
 /**
@@ -37,7 +37,7 @@ export function rejectDifference(difference: Difference): void {
 export async function copyPlants(databases: Databases, onProgress: OnProgress): Promise<void> {
   for await (const { differences } of comparePlants(databases)) {
     differences.forEach(requireResolvable);
-    await inSlices(differences, ({ row }) => insertPlant(databases.target, row));
+    await writeInSlices(differences, ({ row }) => insertPlant(databases.target, row));
     onProgress(differences.length);
   }
 }
@@ -47,7 +47,7 @@ export async function copyTokens(databases: Databases): Promise<void> {
   const { target, signal } = databases;
   const { differences } = await compareTokens(databases);
   const uses = new Map<string, number>();
-  await inSlices(differences, async ({ kind, row }) => {
+  await writeInSlices(differences, async ({ kind, row }) => {
     signal.throwIfAborted();
     const { digest, revokedAt, lastUsedAt } = row;
     if (kind === "missing") return target.insertToken(row);
@@ -62,7 +62,8 @@ async function insertPlant(target: Storage, row: StoredPlant): Promise<void> {
   if ((await target.insertPlant(owner, plant, idempotencyKey)) === "taken") requireResolvable({ kind: "changed", row });
 }
 
-async function inSlices<Item>(items: readonly Item[], write: (item: Item) => Promise<void>): Promise<void> {
+/** Writes items in slices of at most {@link MAX_IN_FLIGHT}, one slice after another. */
+async function writeInSlices<Item>(items: readonly Item[], write: (item: Item) => Promise<void>): Promise<void> {
   for (let start = 0; start < items.length; start += MAX_IN_FLIGHT) {
     await Promise.all(items.slice(start, start + MAX_IN_FLIGHT).map(write));
   }
