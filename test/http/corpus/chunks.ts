@@ -1,44 +1,44 @@
-import { created, createHead, cut, inChunks, PLANT, SMUGGLED } from "./exchange.ts";
+import { closes, createHead, creates, inChunks, PLANT, SMUGGLED } from "./exchange.ts";
 
-/** A create whose body is written in these chunks. */
+/** A create with these chunks as its body. */
 const chunked = (chunks: string): string => createHead("Transfer-Encoding: chunked") + chunks;
 
-/** Bodies in chunks (RFC 9112, 7.1). 13 is the length of the plant in hexadecimal digits. */
+/** Chunked bodies (RFC 9112, 7.1). 13 is the length of the plant in hexadecimal. */
 export const chunks = [
-  ...created({
+  ...creates({
     "one chunk": chunked(inChunks(PLANT)),
-    "a chunk a byte": chunked(inChunks(PLANT, 1)),
-    "a size with zeros before": chunked(`0013\r\n${PLANT}\r\n0\r\n\r\n`),
-    "a size with many zeros before": chunked(`${"0".repeat(60)}13\r\n${PLANT}\r\n0\r\n\r\n`),
-    "a last size of many zeros": chunked(`13\r\n${PLANT}\r\n0000000000\r\n\r\n`),
-    "a size in small letters": chunked(`1b\r\n${PLANT}${" ".repeat(8)}\r\n0\r\n\r\n`),
-    "a size in capitals": chunked(`1B\r\n${PLANT}${" ".repeat(8)}\r\n0\r\n\r\n`),
+    "one byte per chunk": chunked(inChunks(PLANT, 1)),
+    "a size with leading zeros": chunked(`0013\r\n${PLANT}\r\n0\r\n\r\n`),
+    "a size with 60 leading zeros": chunked(`${"0".repeat(60)}13\r\n${PLANT}\r\n0\r\n\r\n`),
+    "a last size of ten zeros": chunked(`13\r\n${PLANT}\r\n0000000000\r\n\r\n`),
+    "a size in lower case": chunked(`1b\r\n${PLANT}${" ".repeat(8)}\r\n0\r\n\r\n`),
+    "a size in upper case": chunked(`1B\r\n${PLANT}${" ".repeat(8)}\r\n0\r\n\r\n`),
     "an extension": chunked(`13;a=b\r\n${PLANT}\r\n0\r\n\r\n`),
     "an extension without a value": chunked(`13;a\r\n${PLANT}\r\n0\r\n\r\n`),
     "an extension without a name": chunked(`13;\r\n${PLANT}\r\n0\r\n\r\n`),
     "an extension in quotes": chunked(`13;a="b;c"\r\n${PLANT}\r\n0\r\n\r\n`),
     "an extension with an open quote": chunked(`13;a="\r\n${PLANT}\r\n0\r\n\r\n`),
-    "an extension of the last chunk": chunked(`13\r\n${PLANT}\r\n0;a=b\r\n\r\n`),
+    "an extension on the last chunk": chunked(`13\r\n${PLANT}\r\n0;a=b\r\n\r\n`),
     "an extension of 1,000 bytes": chunked(`13;${"a".repeat(1_000)}\r\n${PLANT}\r\n0\r\n\r\n`),
-    "an extension of 1,000 bytes at every byte": chunked(
+    "an extension of 1,000 bytes for every byte": chunked(
       `${[...PLANT].map((c) => `1;${"a".repeat(1_000)}\r\n${c}\r\n`).join("")}0\r\n\r\n`,
     ),
   }),
 
-  ...cut([400], {
+  ...closes([400], {
     "a size with a sign": chunked(`+13\r\n${PLANT}\r\n0\r\n\r\n`),
     "a negative size": chunked(`-13\r\n${PLANT}\r\n0\r\n\r\n`),
-    "a size of minus nothing": chunked(`13\r\n${PLANT}\r\n-0\r\n\r\n`),
+    "a last size of -0": chunked(`13\r\n${PLANT}\r\n-0\r\n\r\n`),
     "a size with 0x": chunked(`0x13\r\n${PLANT}\r\n0\r\n\r\n`),
-    "a size with another letter": chunked(`1g\r\n${PLANT}\r\n0\r\n\r\n`),
+    "a size with a letter that is not hexadecimal": chunked(`1g\r\n${PLANT}\r\n0\r\n\r\n`),
     "a size with an underscore": chunked(`1_3\r\n${PLANT}\r\n0\r\n\r\n`),
     "a size in full-width digits": chunked(`\xef\xbc\x91\r\n${PLANT}\r\n0\r\n\r\n`),
-    "a size behind a space": chunked(` 13\r\n${PLANT}\r\n0\r\n\r\n`),
-    "a size before a space": chunked(`13 \r\n${PLANT}\r\n0\r\n\r\n`),
-    "a size before a tab": chunked(`13\t\r\n${PLANT}\r\n0\r\n\r\n`),
-    "a size before a NUL": chunked(`13\0\r\n${PLANT}\r\n0\r\n\r\n`),
+    "a space before a size": chunked(` 13\r\n${PLANT}\r\n0\r\n\r\n`),
+    "a space after a size": chunked(`13 \r\n${PLANT}\r\n0\r\n\r\n`),
+    "a tab after a size": chunked(`13\t\r\n${PLANT}\r\n0\r\n\r\n`),
+    "a NUL after a size": chunked(`13\0\r\n${PLANT}\r\n0\r\n\r\n`),
     "a space before an extension": chunked(`13 ;a=b\r\n${PLANT}\r\n0\r\n\r\n`),
-    "a comma for a semicolon": chunked(`13,a=b\r\n${PLANT}\r\n0\r\n\r\n`),
+    "a comma instead of a semicolon": chunked(`13,a=b\r\n${PLANT}\r\n0\r\n\r\n`),
     "no size": chunked(`\r\n${PLANT}\r\n0\r\n\r\n`),
     "an extension without a size": chunked(`;a=b\r\n${PLANT}\r\n0\r\n\r\n`),
     "a size of 2^64 - 1": chunked(`FFFFFFFFFFFFFFFF\r\n${PLANT}\r\n0\r\n\r\n${SMUGGLED}`),
@@ -56,34 +56,34 @@ export const chunks = [
     "a carriage return after a chunk": chunked(`13\r\n${PLANT}\r0\r\n\r\n`),
     "a carriage return in an extension": chunked(`13;a\rb\r\n${PLANT}\r\n0\r\n\r\n`),
     "a NUL in an extension": chunked(`13;a\0b\r\n${PLANT}\r\n0\r\n\r\n`),
-    "line feeds alone": chunked(`13\n${PLANT}\n0\n\n`),
-    "carriage returns alone": chunked(`13\r${PLANT}\r0\r\r`),
-    "no chunks at all, then a request": chunked(SMUGGLED),
-    "a bad chunk after a good one": chunked(`13\r\n${PLANT}\r\nx\r\n\r\n`),
-    "a bad line end after the last chunk": chunked(`13\r\n${PLANT}\r\n0\r\nx\r\n`),
+    "line feeds without carriage returns": chunked(`13\n${PLANT}\n0\n\n`),
+    "carriage returns without line feeds": chunked(`13\r${PLANT}\r0\r\r`),
+    "a request instead of chunks": chunked(SMUGGLED),
+    "an invalid chunk after a valid one": chunked(`13\r\n${PLANT}\r\nx\r\n\r\n`),
+    "an invalid line end after the last chunk": chunked(`13\r\n${PLANT}\r\n0\r\nx\r\n`),
     "a line feed after the last chunk": chunked(`13\r\n${PLANT}\r\n0\r\n\n`),
     "one line end after the last chunk, then a request": chunked(`13\r\n${PLANT}\r\n0\r\n${SMUGGLED}`),
-    // Trailers are legal (RFC 9112, 7.1.2), and the runtime does not take them: a create with one is refused whole.
+    // Trailers are valid (RFC 9112, 7.1.2), but Bun rejects requests with them.
     "a trailer": chunked(`13\r\n${PLANT}\r\n0\r\nX: y\r\n\r\n`),
-    "a trailer that tells a length": chunked(`13\r\n${PLANT}\r\n0\r\nContent-Length: 50\r\n\r\n${SMUGGLED}`),
-    "a trailer that tells an encoding": chunked(`13\r\n${PLANT}\r\n0\r\nTransfer-Encoding: chunked\r\n\r\n${SMUGGLED}`),
+    "a Content-Length trailer": chunked(`13\r\n${PLANT}\r\n0\r\nContent-Length: 50\r\n\r\n${SMUGGLED}`),
+    "a Transfer-Encoding trailer": chunked(`13\r\n${PLANT}\r\n0\r\nTransfer-Encoding: chunked\r\n\r\n${SMUGGLED}`),
     "a trailer without a colon": chunked(`13\r\n${PLANT}\r\n0\r\nX y\r\n\r\n`),
     "a trailer with bare line feeds": chunked(`13\r\n${PLANT}\r\n0\r\nX: y\nZ: \r\n\r\n`),
   }),
 
-  ...cut([413], {
+  ...closes([413], {
     "an extension of 20,000 bytes": chunked(`13;${"a".repeat(20_000)}\r\n${PLANT}\r\n0\r\n\r\n`),
-    "an extension without an end": chunked(`13;${"a".repeat(100_000)}`),
+    "an endless extension": chunked(`13;${"a".repeat(100_000)}`),
   }),
 
-  ...cut(
+  ...closes(
     [],
     {
-      "an end before any chunk": chunked(""),
-      "an end in a size": chunked("1"),
-      "an end in a chunk": chunked(`13\r\n${PLANT.slice(0, 9)}`),
-      "an end after a chunk": chunked(`13\r\n${PLANT}\r\n`),
-      "an end in the last size": chunked(`13\r\n${PLANT}\r\n0`),
+      "a half-close before any chunk": chunked(""),
+      "a half-close in a size": chunked("1"),
+      "a half-close in a chunk": chunked(`13\r\n${PLANT.slice(0, 9)}`),
+      "a half-close after a chunk": chunked(`13\r\n${PLANT}\r\n`),
+      "a half-close in the last size": chunked(`13\r\n${PLANT}\r\n0`),
     },
     { clientEnds: "half" },
   ),

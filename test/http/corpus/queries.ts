@@ -1,10 +1,10 @@
-import { answered, ask, cut, each, words } from "./exchange.ts";
+import { closes, keepsOpen, perValue, request, words } from "./exchange.ts";
 
-const list = (queries: readonly string[]) => each(queries, (query) => ask("GET", `/plants?${query}`));
+const list = (queries: readonly string[]) => perValue(queries, (query) => request("GET", `/plants?${query}`));
 
-/** Queries of a list: separators, escapes, encodings. */
+/** Queries of lists: separators, percent-encoding, character encodings. */
 export const queries = [
-  ...answered(
+  ...keepsOpen(
     [200],
     list([
       "",
@@ -22,9 +22,9 @@ export const queries = [
       `tag=${"%f0%9f%8c%b1".repeat(255)}`,
     ]),
   ),
-  // To the runtime, bytes that are neither encoded nor UTF-8 are U+FFFD.
-  ...answered([200], list(words("tag=\xff tag=a\x80b tag=\xc0\x80 tag=\xed\xa0\x80 tag=\xe2\x82 tag=\xc3"))),
-  ...answered(
+  // Bun replaces bytes that are neither percent-encoded nor UTF-8 by U+FFFD.
+  ...keepsOpen([200], list(words("tag=\xff tag=a\x80b tag=\xc0\x80 tag=\xed\xa0\x80 tag=\xe2\x82 tag=\xc3"))),
+  ...keepsOpen(
     [40006],
     list([
       ...words(`
@@ -35,7 +35,7 @@ export const queries = [
       `limit=${"9".repeat(10_000)}`,
     ]),
   ),
-  ...answered(
+  ...keepsOpen(
     [40007],
     list([
       ...words(`
@@ -44,7 +44,7 @@ export const queries = [
       `after=${"9".repeat(10_000)}`,
     ]),
   ),
-  ...answered(
+  ...keepsOpen(
     [40008],
     list([
       ...words(`
@@ -59,5 +59,8 @@ export const queries = [
       `fields=${"id,".repeat(4_000)}x`,
     ]),
   ),
-  ...cut([505], list(["limit= 1", "limit=1\t", "tag=a b", "tag=\0", "tag=\x01", "tag=\x1f", "tag=a\nb", "tag=a\rb"])),
+  ...closes(
+    [505],
+    list(["limit= 1", "limit=1\t", "tag=a b", "tag=\0", "tag=\x01", "tag=\x1f", "tag=a\nb", "tag=a\rb"]),
+  ),
 ];

@@ -1,89 +1,115 @@
-import { answered, ask, create, createHead, cut, KEPT, MADE, PLANT, SMUGGLED } from "./exchange.ts";
+import {
+  CREATED_ID,
+  closes,
+  create,
+  createHead,
+  EXISTING_ID,
+  keepsOpen,
+  PLANT,
+  request,
+  SMUGGLED,
+} from "./exchange.ts";
 
-const LIVE = ask("GET", "/livez");
-const DELETE = ask("DELETE", "/plants/1");
+const LIVE = request("GET", "/livez");
+const DELETE = request("DELETE", "/plants/1");
 const GARBAGE = "\x01\x02\x03\r\n\r\n";
 
 /**
- * Requests that are followed at once by other bytes. At most one request of each has a response that other bytes
- * follow: see pipelining.test.ts for more.
+ * Requests with other bytes right after them. In each exchange, other bytes follow at most one request that gets a
+ * response. pipelining.test.ts has longer sequences.
  */
 export const pipelined = [
-  ...answered([40401, 200], { "a request after one for an unknown path": ask("GET", "/x") + LIVE }),
-  ...answered([40500, 200], { "a request after a wrong method": ask("PUT", "/plants") + LIVE }),
-  ...answered([40006, 200], { "a request after a bad query": ask("GET", "/plants?limit=0") + LIVE }),
-  ...answered([40007, 200], { "a request after a bad id": ask("DELETE", "/plants/x") + LIVE }),
-  ...answered([40004, 200], {
-    "a request after a body of another type": `${ask("POST", "/plants", "Content-Length: 19")}${PLANT}${LIVE}`,
+  ...keepsOpen([40401, 200], { "a request after one for an unknown path": request("GET", "/x") + LIVE }),
+  ...keepsOpen([40500, 200], { "a request after a disallowed method": request("PUT", "/plants") + LIVE }),
+  ...keepsOpen([40006, 200], { "a request after an invalid query": request("GET", "/plants?limit=0") + LIVE }),
+  ...keepsOpen([40007, 200], { "a request after an invalid id": request("DELETE", "/plants/x") + LIVE }),
+  ...keepsOpen([40004, 200], {
+    "a request after a body of another content type": `${request("POST", "/plants", "Content-Length: 19")}${PLANT}${LIVE}`,
   }),
-  ...answered([40008, 200], { "a request after a bad header": create(PLANT, "Idempotency-Key: a b") + LIVE }),
-  ...answered([40001, 200], { "a request after malformed JSON": create("{") + LIVE }),
-  ...answered([40002, 200], { "a request after an invalid plant": create("{}") + LIVE }),
-  ...cut([200, 400], {
+  ...keepsOpen([40008, 200], { "a request after an invalid header": create(PLANT, "Idempotency-Key: a b") + LIVE }),
+  ...keepsOpen([40001, 200], { "a request after malformed JSON": create("{") + LIVE }),
+  ...keepsOpen([40002, 200], { "a request after an invalid plant": create("{}") + LIVE }),
+  ...closes([200, 400], {
     "garbage after a request": LIVE + GARBAGE,
-    "a good request after garbage": LIVE + GARBAGE + SMUGGLED,
-    "a line end between requests": `${LIVE}\r\n${DELETE}`,
-    "a body that was not told": `${ask("GET", "/livez")}${PLANT}${DELETE}`,
+    "a valid request after garbage": LIVE + GARBAGE + SMUGGLED,
+    "an empty line between requests": `${LIVE}\r\n${DELETE}`,
+    "a body without a length": `${request("GET", "/livez")}${PLANT}${DELETE}`,
   }),
-  ...cut([400], { "a good request after a bad one": `GET /livez HTTP/1.1\r\n\r\n${DELETE}` }),
-  ...cut([200], { "a request after one that asks to close": ask("GET", "/livez", "Connection: close") + DELETE }),
-  ...cut([], { "a good request after an unknown method": ask("FOO", "/livez") + DELETE }),
+  ...closes([400], { "a valid request after a malformed one": `GET /livez HTTP/1.1\r\n\r\n${DELETE}` }),
+  ...closes([200], {
+    "a request after one with Connection: close": request("GET", "/livez", "Connection: close") + DELETE,
+  }),
+  ...closes([], { "a valid request after an unknown method": request("FOO", "/livez") + DELETE }),
 
-  // A request that follows a write before that is answered: the runtime hangs up, and the outcome is unknown.
-  ...cut([], { "a request at once after a create": create(PLANT) + LIVE }, { plants: [KEPT, MADE] }),
-  ...cut([], { "a create at once after a create": create(PLANT) + SMUGGLED }, { plants: [KEPT, MADE] }),
-  ...cut([], { "a request at once after a delete": DELETE + LIVE }, { plants: [] }),
-  ...cut([400], { "garbage at once after a create": create(PLANT) + GARBAGE }, { plants: [KEPT, MADE] }),
-  ...cut([400], { "a line end at once after a create": `${create(PLANT)}\r\n` }, { plants: [KEPT, MADE] }),
-  ...cut([], {
-    "a request at once after a create in chunks": `${createHead("Transfer-Encoding: chunked")}13\r\n${PLANT}\r\n0\r\n\r\n${LIVE}`,
+  // If bytes arrive before the response to a write, Bun closes the connection: the client does not learn the outcome.
+  ...closes([], { "a request right after a create": create(PLANT) + LIVE }, { plants: [EXISTING_ID, CREATED_ID] }),
+  ...closes([], { "a create right after a create": create(PLANT) + SMUGGLED }, { plants: [EXISTING_ID, CREATED_ID] }),
+  ...closes([], { "a request right after a delete": DELETE + LIVE }, { plants: [] }),
+  ...closes([400], { "garbage right after a create": create(PLANT) + GARBAGE }, { plants: [EXISTING_ID, CREATED_ID] }),
+  ...closes(
+    [400],
+    { "an empty line right after a create": `${create(PLANT)}\r\n` },
+    { plants: [EXISTING_ID, CREATED_ID] },
+  ),
+  ...closes([], {
+    "a request right after a chunked create": `${createHead("Transfer-Encoding: chunked")}13\r\n${PLANT}\r\n0\r\n\r\n${LIVE}`,
   }),
 ];
 
-/** Clients that close or reset the connection, or stop sending. */
-export const endings = [
-  ...cut(
+/** Clients that half-close or reset the connection, or stop sending. */
+export const disconnects = [
+  ...closes(
     [],
     {
-      "an end before anything": "",
-      "an end in the start line": "DELETE /plan",
-      "an end before the last line end": DELETE.slice(0, -2),
-      "an end before the body": createHead("Content-Length: 19"),
-      "an end in the body": createHead("Content-Length: 20") + PLANT,
+      "a half-close before the first byte": "",
+      "a half-close in the start line": "DELETE /plan",
+      "a half-close before the last line end": DELETE.slice(0, -2),
+      "a half-close before the body": createHead("Content-Length: 19"),
+      "a half-close in the body": createHead("Content-Length: 20") + PLANT,
     },
     { clientEnds: "half" },
   ),
-  ...cut([200], { "an end after a request": LIVE }, { clientEnds: "half" }),
-  ...cut([40007], { "an end after a bad request": ask("DELETE", "/plants/x") }, { clientEnds: "half" }),
-  // As with a request that follows: the runtime hangs up on whoever says that no more will come.
-  ...cut(
-    [],
-    { "an end after a create": create(PLANT) },
-    { clientEnds: "half", plants: [KEPT, MADE], orAnswers: [200] },
+  ...closes([200], { "a half-close after a request": LIVE }, { clientEnds: "half" }),
+  ...closes(
+    [40007],
+    { "a half-close after an invalid request": request("DELETE", "/plants/x") },
+    { clientEnds: "half" },
   ),
-  ...cut([], { "an end after a delete": DELETE }, { clientEnds: "half", plants: [], orAnswers: [204] }),
+  // Bun also closes the connection if the client half-closes it before the response to a write.
+  ...closes(
+    [],
+    { "a half-close after a create": create(PLANT) },
+    { clientEnds: "half", plants: [EXISTING_ID, CREATED_ID], alternativeResponses: [200] },
+  ),
+  ...closes(
+    [],
+    { "a half-close after a delete": DELETE },
+    { clientEnds: "half", plants: [], alternativeResponses: [204] },
+  ),
 
-  ...cut(
+  ...closes(
     [],
     {
-      "a break before anything": "",
-      "a break in the start line": "DELETE /plan",
-      "a break before the last line end": DELETE.slice(0, -2),
-      "a break before the body": createHead("Content-Length: 19"),
-      "a break in the body": createHead("Content-Length: 20") + PLANT,
-      "a break in a chunk": `${createHead("Transfer-Encoding: chunked")}14\r\n${PLANT}`,
-      "a break after a chunk": `${createHead("Transfer-Encoding: chunked")}13\r\n${PLANT}\r\n`,
+      "a reset before the first byte": "",
+      "a reset in the start line": "DELETE /plan",
+      "a reset before the last line end": DELETE.slice(0, -2),
+      "a reset before the body": createHead("Content-Length: 19"),
+      "a reset in the body": createHead("Content-Length: 20") + PLANT,
+      "a reset in a chunk": `${createHead("Transfer-Encoding: chunked")}14\r\n${PLANT}`,
+      "a reset after a chunk": `${createHead("Transfer-Encoding: chunked")}13\r\n${PLANT}\r\n`,
     },
     { clientEnds: "reset" },
   ),
 
-  // The server waits for more, and hangs up at the idle timeout.
-  ...cut([], {
-    "a body that never comes": createHead("Content-Length: 19"),
-    "a body that stops": createHead("Content-Length: 20") + PLANT,
-    "chunks that stop": `${createHead("Transfer-Encoding: chunked")}13\r\n${PLANT}\r\n`,
-    "a last chunk that stops": `${createHead("Transfer-Encoding: chunked")}13\r\n${PLANT}\r\n0`,
+  // The server waits for the rest and closes the connection at the idle timeout.
+  ...closes([], {
+    "a body that is never sent": createHead("Content-Length: 19"),
+    "a body that is sent in part": createHead("Content-Length: 20") + PLANT,
+    "a chunked body without the last chunk": `${createHead("Transfer-Encoding: chunked")}13\r\n${PLANT}\r\n`,
+    "an incomplete last chunk": `${createHead("Transfer-Encoding: chunked")}13\r\n${PLANT}\r\n0`,
   }),
-  ...cut([100], { "100-continue, and no body": createHead("Expect: 100-continue", "Content-Length: 19") }),
-  ...cut([40401], { "a body that never comes to an unknown path": ask("POST", "/x", "Content-Length: 19") }),
+  ...closes([100], {
+    "100-continue with a body that is never sent": createHead("Expect: 100-continue", "Content-Length: 19"),
+  }),
+  ...closes([40401], { "a body that is never sent to an unknown path": request("POST", "/x", "Content-Length: 19") }),
 ];

@@ -1,11 +1,11 @@
-import { answered, ask, cut, each, words } from "./exchange.ts";
+import { closes, keepsOpen, perValue, request, words } from "./exchange.ts";
 
 const remove = (targets: string, ...more: string[]) =>
-  each([...words(targets), ...more], (target) => ask("DELETE", target));
+  perValue([...words(targets), ...more], (target) => request("DELETE", target));
 
 /** Request targets: forms, dots, slashes, escapes (RFC 9112, 3.2; RFC 3986). */
 export const targets = [
-  ...answered(
+  ...keepsOpen(
     [204],
     remove(`
       /plants/1 /plants/%31 /plants/01 /plants/0000000000000000000000000000000000001 /plants/%30%31
@@ -13,9 +13,9 @@ export const targets = [
       http://other:1/plants/1 http://ann:secret@x/plants/1 HTTP://X/plants/1 http:///plants/1`),
     { plants: [] },
   ),
-  // No target has a fragment (RFC 9112, 3.2); the runtime takes it for a part of the host.
-  ...answered([204], remove("http://x#/plants/1"), { plants: [] }),
-  ...answered(
+  // A target cannot have a fragment (RFC 9112, 3.2); Bun parses it as part of the host.
+  ...keepsOpen([204], remove("http://x#/plants/1"), { plants: [] }),
+  ...keepsOpen(
     [40401],
     remove(`
       /plants/ /plants//1 //plants/1 ///plants/1 //x/plants/1 /plants/1/ /plants/1// /plants/1/. /plants/1/..
@@ -27,7 +27,7 @@ export const targets = [
       http://x/../plants/1 /http://x/plants/1 /x:1/plants/1 /* /@/plants/1 /.git/config /.env /plants#/1
       /index.php?x=<?php /cgi-bin/;id /\${jndi:ldap://x/a}`),
   ),
-  ...answered(
+  ...keepsOpen(
     [40007],
     remove(
       `
@@ -46,23 +46,23 @@ export const targets = [
       `/plants/${"%31".repeat(4_000)}`,
     ),
   ),
-  ...answered(
+  ...keepsOpen(
     [40400],
     remove(`
       /plants/-1 /plants/-0 /plants/-00 /plants/9?/plants/1 /plants/9223372036854775807
       /plants/-9223372036854775808`),
   ),
-  ...answered([40500], remove("/ /?/plants/1 http://x http:// https://x:1 http://x?/plants/1")),
-  ...cut(
+  ...keepsOpen([40500], remove("/ /?/plants/1 http://x http:// https://x:1 http://x?/plants/1")),
+  ...closes(
     [400],
     remove(`
       plants/1 ./plants/1 ../plants/1 . * ? ?/plants/1 #/plants/1 \\plants\\1 x:1 x ftp://x/plants/1
       file:///plants/1 javascript:alert(1) %2fplants/1 :/plants/1 \xff/plants/1`),
   ),
-  ...cut([400], { "OPTIONS *": ask("OPTIONS", "*"), "GET *": ask("GET", "*") }),
-  // What follows is taken for the inside of a tunnel and passed over until the idle timeout.
-  ...cut([40401], {
-    "CONNECT x:80": ask("CONNECT", "x:80"),
-    "CONNECT x:80, then a delete": ask("CONNECT", "x:80") + ask("DELETE", "/plants/1"),
+  ...closes([400], { "OPTIONS *": request("OPTIONS", "*"), "GET *": request("GET", "*") }),
+  // Bun ignores all bytes after a CONNECT, as if they were in a tunnel, until the idle timeout.
+  ...closes([40401], {
+    "CONNECT x:80": request("CONNECT", "x:80"),
+    "CONNECT x:80, then a delete": request("CONNECT", "x:80") + request("DELETE", "/plants/1"),
   }),
 ];
