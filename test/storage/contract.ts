@@ -4,11 +4,11 @@ import { SCOPES, type Token } from "../../src/domain/token.ts";
 import type { InsertOutcome, Storage, StoredPlant } from "../../src/storage/storage.ts";
 import { newOwner } from "../support/service.ts";
 
-/** A database of one test's own, empty at first. */
+/** A new, empty database for one test. */
 export interface TestDatabase {
-  /** Opens it once more, as another process would; the caller closes what it opened. */
+  /** Opens another connection, as another process would. The caller closes it. */
   connect(): Promise<Storage>;
-  /** Takes it away again. */
+  /** Removes the database. */
   remove(): Promise<void>;
 }
 
@@ -20,7 +20,7 @@ const shuffled = <T>(items: readonly T[]): T[] =>
     .sort((a, b) => a.order - b.order)
     .map(({ item }) => item);
 
-/** Every promise of `src/storage/storage.ts`. An engine keeps them all or is none. */
+/** Tests that each engine must pass: the contract in `src/storage/storage.ts`. */
 export function describeStorage(name: string, open: () => Promise<TestDatabase>): void {
   describe(name, () => {
     let database: TestDatabase;
@@ -39,7 +39,7 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
       Promise.all(plants.map((plant) => storage.insertPlant(owner, plant, undefined)));
 
     describe("version", () => {
-      it("is another one before a write to the owner's plants is answered, or is never given", async () => {
+      it("changes before a write to the owner's plants is acknowledged, or is always undefined", async () => {
         const [owner, other] = [newOwner(), newOwner()];
         const changes = [
           () => storage.insertPlant(owner, { id: 1n, name: "Sage" }, undefined),
@@ -56,7 +56,7 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
     });
 
     describe("insertPlant", () => {
-      it("tells inserted, repeated and taken apart for every pair of key, name and tag", async () => {
+      it("returns inserted, repeated or taken depending on key, name and tag", async () => {
         const creates = [undefined, "k", "K"].flatMap((key) =>
           ["Fern", "fern"].flatMap((name) =>
             [{}, { tag: "" }, { tag: "x" }, { tag: "X" }].map((tag) => ({ key, plant: { id: 7n, name, ...tag } })),
@@ -75,7 +75,7 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
         );
       });
 
-      it("forgets the key of a removed plant", async () => {
+      it("forgets the idempotency key of a removed plant", async () => {
         const owner = newOwner();
         const create = () => storage.insertPlant(owner, { id: 1n, name: "Sage" }, "k");
         expect([await create(), await create()]).toEqual(["inserted", "repeated"]);
@@ -83,7 +83,7 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
         expect([await create(), await create()]).toEqual(["inserted", "repeated"]);
       });
 
-      it("takes the same key for other ids and other owners", async () => {
+      it("accepts the same idempotency key for other ids and other owners", async () => {
         const [owner, other] = [newOwner(), newOwner()];
         const outcomes = [
           await storage.insertPlant(owner, { id: 1n, name: "Sage" }, "k"),
@@ -93,7 +93,7 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
         expect(outcomes).toEqual(["inserted", "inserted", "inserted"]);
       });
 
-      it("lets one of many concurrent creates with one id in, whole", async () => {
+      it("stores exactly one of many concurrent creates with the same id, completely", async () => {
         const owner = newOwner();
         const plants = Array.from({ length: 200 }, (_, n) => ({ id: 1n, name: `name ${n}`, tag: `tag ${n}` }));
         const outcomes = await Promise.all(plants.map((plant) => storage.insertPlant(owner, plant, plant.name)));
@@ -103,7 +103,7 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
         expect(await all(owner)).toStrictEqual(winners);
       });
 
-      it("answers concurrent repeats of one create with one inserted and repeated for the rest", async () => {
+      it("returns inserted for one of many concurrent repeats of a create, and repeated for the others", async () => {
         const owner = newOwner();
         const outcomes = await Promise.all(
           Array.from({ length: 50 }, () => storage.insertPlant(owner, { id: 1n, name: "Sage", tag: "" }, "k")),
@@ -112,8 +112,8 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
       });
     });
 
-    describe("deletePlant", () => {
-      it("is false for no plant, for another owner's and for one that is removed already", async () => {
+    describe("removePlant", () => {
+      it("returns false for a missing plant, another owner's plant and a plant that is already removed", async () => {
         const [owner, other] = [newOwner(), newOwner()];
         await insertAll(owner, [{ id: 5n, name: "Iris" }]);
         expect(await storage.deletePlant(owner, 6n)).toBe(false);
@@ -124,7 +124,7 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
         expect(await all(owner)).toEqual([]);
       });
 
-      it("is true once among many concurrent deletions of one plant", async () => {
+      it("returns true for exactly one of many concurrent removals of a plant", async () => {
         const owner = newOwner();
         await insertAll(owner, [{ id: ID_MIN, name: "Iris" }]);
         const deletions = await Promise.all(Array.from({ length: 50 }, () => storage.deletePlant(owner, ID_MIN)));
@@ -138,11 +138,11 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
       const owner = newOwner();
       beforeAll(() => insertAll(owner, shuffled(plants)));
 
-      it("returns every int64 exactly, in numeric order, and no tag where there is none", async () => {
+      it("returns all ids exactly and in numeric order, and no tag for plants without one", async () => {
         expect(await all(owner)).toStrictEqual(plants);
       });
 
-      it("starts after any id, whether it exists or not", async () => {
+      it("starts after any id, even if no plant has it", async () => {
         for (const after of [...ids, ID_MIN + 2n, -2n, 2n ** 53n, ID_MAX - 1n]) {
           const rest = plants.filter(({ id }) => id > after);
           expect(await all(owner, { after })).toStrictEqual(rest);
@@ -168,7 +168,7 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
         expect(await all(own)).toHaveLength(tags.length + 1);
       });
 
-      it("keeps owners apart whose names are alike", async () => {
+      it("separates owners with similar names", async () => {
         const base = newOwner();
         const owners = [`${base}\u00e1`, `${base}a\u0301`, `${base}a`, `${base}A`, `${base}a `, `${base}%`];
         await Promise.all(owners.map((each) => storage.insertPlant(each, { id: 1n, name: each }, "k")));
@@ -176,7 +176,7 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
         expect(await all(base)).toEqual([]);
       });
 
-      it("returns every text exactly as it was given", async () => {
+      it("returns every text unchanged", async () => {
         const own = newOwner();
         const texts = [
           "\u2028 \u2029",
@@ -188,19 +188,19 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
         ];
         texts.push("\u{10ffff}", "\u0001\u001f", " spaced\t", "a\r\nb", `"'\\`, "null", "\u202eabc", "0", "1e3");
         texts.push("\u{1f33f}".repeat(1024), "\\u0000", "x'00'", "\u00df\u1e9e", "\u0130\u0131");
-        const given = texts.map((text, n) => ({ id: BigInt(n), name: text, tag: [...text].slice(0, 255).join("") }));
-        await insertAll(own, given);
-        expect(await all(own)).toStrictEqual(given);
-        for (const plant of given) expect(await all(own, { tag: plant.tag })).toStrictEqual([plant]);
+        const stored = texts.map((text, n) => ({ id: BigInt(n), name: text, tag: [...text].slice(0, 255).join("") }));
+        await insertAll(own, stored);
+        expect(await all(own)).toStrictEqual(stored);
+        for (const plant of stored) expect(await all(own, { tag: plant.tag })).toStrictEqual([plant]);
       });
     });
 
-    describe("selectPlants with a maximum of characters", () => {
+    describe("selectPlants with maxCharacters", () => {
       it.each([
         ["ASCII", "x"],
-        ["three bytes a character", "日"],
-        ["four bytes a character", "🌱"],
-      ])("ends soon after it, and skips no plant: %s", async (_, character) => {
+        ["three bytes per character", "日"],
+        ["four bytes per character", "🌱"],
+      ])("returns few more characters, and skips no plant: %s", async (_, character) => {
         const owner = newOwner();
         const name = character.repeat(NAME_MAX_LENGTH);
         const ids = Array.from({ length: 300 }, (_, n) => BigInt(n));
@@ -218,7 +218,7 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
         expect(await storage.selectPlants(owner, { limit: 3, maxCharacters: 1 })).not.toBeEmpty();
       });
 
-      it("does not end a range that is within it", async () => {
+      it("returns all plants up to the limit when they have fewer characters", async () => {
         const owner = newOwner();
         const ids = Array.from({ length: 200 }, (_, n) => BigInt(n));
         await Promise.all(ids.map((id) => storage.insertPlant(owner, { id, name: "x" }, undefined)));
@@ -226,8 +226,8 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
       });
     });
 
-    describe("selectStoredPlants", () => {
-      // In the order of code points, which for some of them is neither that of UTF-16 nor that of any language.
+    describe("selectStored", () => {
+      // In code point order, which differs from UTF-16 order and from the order of locales.
       const owners = [
         "A",
         "A ",
@@ -266,19 +266,19 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
         await own.remove();
       });
 
-      it("returns all that is kept of every plant, by owner and id, in stretches of any length", async () => {
+      it("returns all stored columns of every plant, ordered by owner and id, with any limit", async () => {
         for (const limit of [1, 2, 4, 5, 6, 7, stored.length, 10_000]) {
           const found: StoredPlant[] = [];
           for (let length = limit; length === limit && found.length <= stored.length; ) {
-            const stretch = await full.selectStoredPlants(found.at(-1), limit);
-            ({ length } = stretch);
-            found.push(...stretch);
+            const chunk = await full.selectStored(found.at(-1), limit);
+            ({ length } = chunk);
+            found.push(...chunk);
           }
           expect(found).toStrictEqual(stored);
         }
       });
 
-      it("starts after any place, whether there is a plant or not", async () => {
+      it("starts after any owner and id, even if no plant has them", async () => {
         for (const [n, { owner, id }] of stored.entries()) {
           expect(await full.selectStoredPlants({ owner, id }, 3)).toStrictEqual(stored.slice(n + 1, n + 4));
         }
@@ -289,9 +289,9 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
       });
     });
 
-    describe("writes and reads", () => {
+    describe("concurrent writes and reads", () => {
       it(
-        "answer each of many concurrent writes with its own result",
+        "return the result of each write to its caller",
         async () => {
           const owner = newOwner();
           const ids = Array.from({ length: 900 }, (_, n) => BigInt(n));
@@ -314,7 +314,7 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
         TIMEOUT_MS,
       );
 
-      it("see every write that was answered, on every connection", async () => {
+      it("return every acknowledged write on every connection", async () => {
         const owner = newOwner();
         const other = await database.connect();
         for (let n = 0n; n < 30n; n++) {
@@ -345,7 +345,7 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
         await own.remove();
       }
 
-      it("come back as they were given, oldest first; an unknown digest is undefined", () =>
+      it("are returned unchanged, oldest first; an unknown digest returns undefined", () =>
         withTokens(async (tokens) => {
           const young = { ...minimal("aa"), createdAt: 2_000, label: "\u{1f33f} caf\u00e9", expiresAt: 2 ** 45 };
           const old: Token = { ...minimal("bb"), scopes: ["plants:read"], lastUsedAt: 7, revokedAt: 0 };
@@ -357,7 +357,7 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
           expect(await tokens.selectTokens()).toEqual([old, young]);
         }));
 
-      it("have one first among many, on several connections", () =>
+      it("include exactly one of many concurrent first tokens, on several connections", () =>
         withTokens(async (tokens, connect) => {
           const connections = [tokens, await connect(), await connect()];
           const firsts = await Promise.all(
@@ -370,7 +370,7 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
           expect((await tokens.selectTokens()).map(({ digest }) => digest)).toEqual(firsts.flat());
         }));
 
-      it("are never the first again once one was revoked", () =>
+      it("reject a first token when a revoked token exists", () =>
         withTokens(async (tokens) => {
           await tokens.insertToken(minimal("aa"));
           await tokens.revokeToken("aa", 5);
@@ -378,7 +378,7 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
           expect(await tokens.selectTokens()).toEqual([{ ...minimal("aa"), revokedAt: 5 }]);
         }));
 
-      it("are revoked once, at the time of the first revocation, for every connection", () =>
+      it("are revoked once on all connections, with the time of the first revocation", () =>
         withTokens(async (tokens, connect) => {
           await Promise.all([tokens.insertToken(minimal("aa")), tokens.insertToken(minimal("bb"))]);
           expect(await tokens.revokeToken("cc", 1)).toBe(false);
@@ -388,21 +388,21 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
           expect(await tokens.selectToken("bb")).toEqual(minimal("bb"));
         }));
 
-      it("record their uses and ignore unknown digests", () =>
+      it("record their last use, ignoring unknown digests", () =>
         withTokens(async (tokens) => {
           await tokens.insertToken(minimal("aa"));
           await tokens.insertToken(minimal("bb"));
           await tokens.recordTokenUses(new Map());
           const now = 1_763_600_000_123;
-          await tokens.recordTokenUses(new Map(["gone", "aa"].map((digest) => [digest, now])));
+          await tokens.noteTokenUses(new Map(["unknown", "aa"].map((digest) => [digest, now])));
           expect(await tokens.selectTokens()).toEqual([{ ...minimal("aa"), lastUsedAt: now }, minimal("bb")]);
         }));
     });
 
-    it("answers a ping", async () => expect(await storage.ping()).toBeUndefined());
+    it("responds to a ping", async () => expect(await storage.ping()).toBeUndefined());
 
     it(
-      "finishes what it has accepted before it closes",
+      "completes all accepted writes before it closes",
       async () => {
         const own = await open();
         const closing = await own.connect();

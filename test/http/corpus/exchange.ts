@@ -45,7 +45,7 @@ export const PLANT = '{"id":2,"name":"x"}';
 export const create = (body: string, ...headers: string[]): string =>
   createHead(...headers, `Content-Length: ${body.length}`) + body;
 
-/** A request that must never be executed, because it is in the body of another. It would create plant 666. */
+/** A request that the server must never execute: it would create plant 666. */
 export const SMUGGLED = create('{"id":666,"name":"smuggled"}');
 
 /** Encodes a text in chunks of this size, followed by the last chunk. */

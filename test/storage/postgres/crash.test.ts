@@ -9,7 +9,7 @@ import { until } from "../../support/until.ts";
 const ROUNDS = Number(process.env["PLANTSTORE_CRASH_ROUNDS"] || 2);
 const TIMEOUT_MS = 60_000;
 const QUERY_TIMEOUT_MS = 1_000;
-/** What an answer, and the first answer after the database is back, may take on a busy machine. */
+/** Request timeout, and time until the first successful create after a restart, on a busy machine. */
 const DEADLINE_MS = QUERY_TIMEOUT_MS + 9_000;
 
 let postgres: PostgresServer;
@@ -28,25 +28,25 @@ afterAll(async () => {
   await postgres.stop();
 });
 
-/** Creates plants, one after the other, until one is answered. */
-async function firstAnswer(): Promise<void> {
+/** Creates plants one after another until a create succeeds. */
+async function firstSuccess(): Promise<void> {
   const client = new PlantStoreClient({ url: program.url, token: otherToken, attempts: 1 });
   const signal = AbortSignal.timeout(DEADLINE_MS);
   for (let id = BigInt(Date.now()); ; id++) {
-    const isAnswered = await client.createPlant({ id, name: "Fern" }, { signal }).then(
+    const isCreated = await client.createPlant({ id, name: "Fern" }, { signal }).then(
       () => true,
       () => signal.throwIfAborted(),
     );
-    if (isAnswered) return;
+    if (isCreated) return;
   }
 }
 
-describe("PostgreSQL that is killed with -9 while a server works with it", () => {
+describe("a server whose PostgreSQL is killed with SIGKILL under load", () => {
   const ledger = new Ledger();
 
   for (let round = 1; round <= ROUNDS; round++) {
     it(
-      `takes nothing along that was answered, and is used again as soon as it is back, round ${round}`,
+      `loses no acknowledged write and recovers when PostgreSQL restarts, round ${round}`,
       async () => {
         const recorder = new RecordingClient({ url: program.url, token }, DEADLINE_MS);
         let isOver = false;
@@ -58,13 +58,15 @@ describe("PostgreSQL that is killed with -9 while a server works with it", () =>
           await until(() => recorder.refusals.writes > 24 && recorder.refusals.lists > 0);
 
           await postgres.restart();
-          const backMs = performance.now();
-          await firstAnswer();
+          const restartedMs = performance.now();
+          await firstSuccess();
           if ("PLANTSTORE_CRASH_ROUNDS" in process.env) {
             const { writes, lists } = recorder.refusals;
-            const sinceMs = Math.round(performance.now() - backMs);
-            console.log(`round ${round}: first create answered ${sinceMs} ms after the server's return; until then`);
-            console.log(`  503 to ${writes} writes and ${lists} lists, ${ledger.acknowledged} answers in the ledger`);
+            const sinceMs = Math.round(performance.now() - restartedMs);
+            console.log(`round ${round}: first create succeeded ${sinceMs} ms after the restart; until then`);
+            console.log(
+              `  503 to ${writes} writes and ${lists} lists, ${ledger.acknowledged} acknowledged writes in the ledger`,
+            );
           }
         } finally {
           isOver = true;

@@ -8,12 +8,12 @@ import { until } from "../../support/until.ts";
 
 const TIMEOUT_MS = 120_000;
 const QUERY_TIMEOUT_MS = 1_000;
-/** What an answer may take on a busy machine. */
+/** Request timeout on a busy machine. */
 const DEADLINE_MS = QUERY_TIMEOUT_MS + 9_000;
-/** Answered operations between one event and the next. */
-const STRETCH = 1_000;
+/** Acknowledged writes between two events. */
+const WRITES_BETWEEN_EVENTS = 1_000;
 
-/** The primary, and before it all that were. */
+/** The current primary, then the former ones. */
 let servers: PostgresServer[];
 let database: PostgresDatabase;
 let address: Awaited<ReturnType<typeof startProxy>>;
@@ -35,36 +35,36 @@ afterAll(async () => {
 
 const standbyRejections = () => program.log().filter((line) => JSON.stringify(line).includes("it is a standby")).length;
 
-describe("the loss of the primary, with a synchronous standby", () => {
+describe("a failover to a synchronous standby", () => {
   const ledger = new Ledger();
 
-  /** Runs `lose` under load, which leaves the primary dead, and makes the standby the primary. */
+  /** Runs `killPrimary` under load, then promotes the standby. */
   async function failOver(
-    lose: (primary: PostgresServer, standby: PostgresServer, recorder: RecordingClient) => Promise<void>,
+    killPrimary: (primary: PostgresServer, standby: PostgresServer, recorder: RecordingClient) => Promise<void>,
   ) {
     const [primary] = servers as [PostgresServer];
     const standby = await primary.startStandby();
     const recorder = new RecordingClient({ url: program.url, token }, DEADLINE_MS);
     let isOver = false;
     const load = Promise.all([ledger.write(recorder, () => isOver), ledger.read(recorder, () => isOver)]);
-    const stretch = async () => {
-      const [answered, lists] = [ledger.acknowledged, recorder.lists];
-      await until(() => ledger.acknowledged >= answered + STRETCH && recorder.lists > lists);
+    const writeMore = async () => {
+      const [acknowledged, lists] = [ledger.acknowledged, recorder.lists];
+      await until(() => ledger.acknowledged >= acknowledged + WRITES_BETWEEN_EVENTS && recorder.lists > lists);
     };
     try {
-      await stretch();
-      await lose(primary, standby, recorder);
+      await writeMore();
+      await killPrimary(primary, standby, recorder);
       servers.unshift(standby);
-      await refused(recorder);
+      await moreFailures(recorder);
 
       address.moveTo(standby.url);
-      const [answered, lists] = [ledger.acknowledged, recorder.lists];
-      const told = standbyRejections();
-      while (standbyRejections() === told) await refused(recorder);
-      expect([ledger.acknowledged, recorder.lists]).toEqual([answered, lists]);
+      const [acknowledged, lists] = [ledger.acknowledged, recorder.lists];
+      const rejections = standbyRejections();
+      while (standbyRejections() === rejections) await moreFailures(recorder);
+      expect([ledger.acknowledged, recorder.lists]).toEqual([acknowledged, lists]);
 
       await standby.promote();
-      await stretch();
+      await writeMore();
     } finally {
       isOver = true;
     }
@@ -75,8 +75,8 @@ describe("the loss of the primary, with a synchronous standby", () => {
     expect(await ledger.violations(recorder)).toEqual([]);
   }
 
-  /** Resolves when more writes and lists were refused, and readiness with them. */
-  async function refused({ refusals }: RecordingClient): Promise<void> {
+  /** Resolves when more writes and lists got a 503, and checks that `/readyz` returns it too. */
+  async function moreFailures({ refusals }: RecordingClient): Promise<void> {
     const { writes, lists } = refusals;
     await until(() => refusals.writes > writes + 24 && refusals.lists > lists);
     const { status, headers } = await fetch(`${program.url}/readyz`);
@@ -84,7 +84,7 @@ describe("the loss of the primary, with a synchronous standby", () => {
   }
 
   it(
-    "loses nothing that was answered, reads no standby, and needs no restart",
+    "loses no acknowledged write, uses no standby, and needs no restart of the server",
     () =>
       failOver(async (primary) => {
         primary.kill("SIGKILL");
@@ -93,7 +93,7 @@ describe("the loss of the primary, with a synchronous standby", () => {
   );
 
   it(
-    "loses nothing that was answered while the standby did not keep up",
+    "loses no acknowledged write when the standby was frozen before",
     () =>
       failOver(async (primary, standby, { refusals }) => {
         const thaw = await standby.freeze();

@@ -31,8 +31,8 @@ const failureOf = (work: Promise<unknown>): Promise<unknown> =>
     (error) => error,
   );
 
-/** Everything that a storage can be asked, all at once. */
-const askEverything = () => [
+/** Calls all methods of the storage concurrently. */
+const callAll = () => [
   storage.ping(),
   storage.selectPlants("ann", { limit: 9 }),
   storage.insertPlant("ann", { id: 100n, name: "Fern" }, "k"),
@@ -44,8 +44,8 @@ const askEverything = () => [
   storage.insertFirstToken({ digest: "aa", owner: "ann", scopes: [], createdAt: 1 }),
 ];
 
-/** Asks until the database is back: every failure on the way is `unavailable`. */
-async function healed(): Promise<void> {
+/** Resolves when the database is available. Until then, every failure must be `unavailable`. */
+async function available(): Promise<void> {
   for (;;) {
     const failure = await failureOf(storage.ping());
     if (failure === undefined) return;
@@ -53,8 +53,8 @@ async function healed(): Promise<void> {
   }
 }
 
-/** Fills every connection of the pool, so that each of them is open when the harm is done. */
-const warmUp = () =>
+/** Opens all connections of the pool. */
+const openAllConnections = () =>
   Promise.all(
     Array.from({ length: 200 }, (_, n) => [
       storage.selectPlants(`owner ${n}`, { limit: 1 }),
@@ -69,21 +69,21 @@ const backends = async () => {
   return rows.map(({ pid }) => pid);
 };
 
-describe("PostgreSQL that is killed under load", () => {
+describe("a storage whose PostgreSQL is killed under load", () => {
   it(
-    "loses nothing that was answered, and is used again when it is back",
+    "loses no acknowledged write, and recovers when PostgreSQL restarts",
     async () => {
-      const answered: bigint[] = [];
+      const acknowledged: bigint[] = [];
       const removed = new Set<bigint>();
       const unknown = new Set<bigint>();
       let next = 0n;
-      /** Creates a plant and removes every fifth, until an answer stays away. */
+      /** Creates plants and removes every fifth one, until a call fails. */
       const call = async () => {
         for (;;) {
           const id = next++;
           const outcome = await failureOf(storage.insertPlant("load", { id, name: `plant ${id}` }, `${id}`));
           if (outcome !== "inserted") return { id, outcome };
-          if (answered.push(id) === 5_000) server.kill("SIGKILL");
+          if (acknowledged.push(id) === 5_000) server.kill("SIGKILL");
           if (id % 5n !== 0n) continue;
           const deletion = await failureOf(storage.deletePlant("load", id));
           if (deletion !== true) return { id, outcome: deletion };
@@ -95,15 +95,15 @@ describe("PostgreSQL that is killed under load", () => {
         unknown.add(id);
       }
       await server.restart();
-      await healed();
+      await available();
       const kept = new Map(
         (await storage.selectPlants("load", { limit: 1_000_000 })).map(({ id, name }) => [id, name]),
       );
-      for (const id of answered) {
+      for (const id of acknowledged) {
         if (removed.has(id)) expect(kept.has(id)).toBe(false);
         else if (!unknown.has(id)) expect(kept.get(id)).toBe(`plant ${id}`);
       }
-      const own = new Set([...answered, ...unknown]);
+      const own = new Set([...acknowledged, ...unknown]);
       expect([...kept.keys()].filter((id) => !own.has(id))).toEqual([]);
       for (const id of unknown) {
         const isThere = kept.has(id);
@@ -115,37 +115,37 @@ describe("PostgreSQL that is killed under load", () => {
   );
 });
 
-describe("PostgreSQL that freezes", () => {
+describe("a storage whose PostgreSQL freezes", () => {
   it(
-    "is unavailable to every call, and back in use afterwards on new connections",
+    "fails every call with unavailable, and later recovers with new connections",
     async () => {
-      await healed();
-      await warmUp();
+      await available();
+      await openAllConnections();
       const before = await backends();
       const thaw = await server.freeze();
       try {
         for (let round = 0; round < 2; round++) {
-          for (const failure of await Promise.all(askEverything().map(failureOf))) {
+          for (const failure of await Promise.all(callAll().map(failureOf))) {
             expect(failure).toMatchObject(UNAVAILABLE);
           }
         }
       } finally {
         thaw();
       }
-      await healed();
-      await Promise.all(askEverything());
-      await warmUp();
+      await available();
+      await Promise.all(callAll());
+      await openAllConnections();
       for (const pid of await backends()) expect(before).not.toContain(pid);
     },
     TIMEOUT_MS,
   );
 });
 
-describe("a connection to PostgreSQL that is lost", () => {
+describe("a lost connection to PostgreSQL", () => {
   it(
-    "makes the writes on it unavailable, not done and not refused",
+    "fails its writes with unavailable when they were not executed",
     async () => {
-      await healed();
+      await available();
       await database.holding("LOCK TABLE plants IN SHARE MODE", async () => {
         const writes = [
           storage.insertPlant("lost", { id: 1n, name: "Fern" }, undefined),
@@ -160,21 +160,21 @@ describe("a connection to PostgreSQL that is lost", () => {
           "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'plantstore'",
         );
         for (const outcome of await Promise.all(writes)) expect(outcome).toMatchObject(UNAVAILABLE);
-        // A write that was queued behind a lost one waits on the server until its own timeout.
+        // A write that was pipelined after a lost one waits on the server until its own timeout.
         while ((await database.query("SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'")).length > 0);
       });
-      await healed();
+      await available();
       expect(await storage.selectPlants("lost", { limit: 9 })).toEqual([]);
       expect(await storage.insertPlant("lost", { id: 1n, name: "Fern" }, undefined)).toBe("inserted");
     },
     TIMEOUT_MS,
   );
 
-  it("after the server did a write, but before it said so, leaves the outcome unknown", async () => {
-    await healed();
+  it("fails a write with unavailable when it was executed but the reply was lost", async () => {
+    await available();
     const proxy = await startProxy(database.url);
     const cut = await openStorage({ engine: "postgres", url: proxy.url }, { forServer: true, poolSize: 2 });
-    // The statement is prepared now: the next reply is that of the write itself.
+    // These calls prepare the statements, so that the next reply is that of the write.
     await cut.insertPlant("cut", { id: 1n, name: "Fern" }, undefined);
     await cut.deletePlant("cut", 2n);
     for (const work of [
@@ -194,19 +194,19 @@ describe("a connection to PostgreSQL that is lost", () => {
     proxy.stop();
   });
 
-  it("while it was idle is not used again", async () => {
-    await warmUp();
+  it("is not reused when it was idle", async () => {
+    await openAllConnections();
     await database.query(
       "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'plantstore'",
     );
     while ((await backends()).length > 0);
-    await healed();
-    await Promise.all(askEverything());
+    await available();
+    await Promise.all(callAll());
   });
 });
 
-describe("an address that takes connections and never says a word", () => {
-  it("is no database, and told so in time", async () => {
+describe("a server that accepts connections and never responds", () => {
+  it("is rejected at startup after the query timeout", async () => {
     const silent = createServer(() => {});
     await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
     const { port } = silent.address() as AddressInfo;
@@ -219,14 +219,14 @@ describe("an address that takes connections and never says a word", () => {
   });
 });
 
-describe("PostgreSQL that comes back as a standby", () => {
+describe("a storage whose PostgreSQL restarts as a standby", () => {
   it(
-    "is unavailable, to reads too, until it is the primary again",
+    "fails all calls with unavailable, reads too, until the server is a primary again",
     async () => {
-      await warmUp();
+      await openAllConnections();
       server.kill("SIGINT");
       await server.restart({ asStandby: true });
-      for (const failure of await Promise.all(askEverything().map(failureOf))) {
+      for (const failure of await Promise.all(callAll().map(failureOf))) {
         expect(failure).toMatchObject(UNAVAILABLE);
       }
       await expect(openStorage({ engine: "postgres", url: database.url }, { forServer: true })).rejects.toThrow(
@@ -234,7 +234,7 @@ describe("PostgreSQL that comes back as a standby", () => {
       );
       server.kill("SIGINT");
       await server.restart();
-      await healed();
+      await available();
       expect(await storage.insertPlant("standby", { id: 1n, name: "Fern" }, undefined)).toBe("inserted");
     },
     TIMEOUT_MS,

@@ -10,7 +10,7 @@ import { describeStorage } from "../contract.ts";
 
 const TIMEOUT_MS = 30_000;
 const SHARDS = [0, 1, 2, 3].map((n) => `shard_${n}`);
-/** Stands in for Citus, as far as SQL can tell: the table is spread by its column, and keys must hold the column. */
+/** A stand-in for Citus: partitions the table by hash, so that primary keys must contain the distribution column. */
 const DISTRIBUTOR = `
   CREATE TABLE distributed (name TEXT, by_column TEXT);
   CREATE FUNCTION create_reference_table(name TEXT) RETURNS void LANGUAGE sql
@@ -26,7 +26,7 @@ const DISTRIBUTOR = `
 const open = (url: string, queryTimeoutMs = 5_000): Promise<Storage> =>
   openStorage({ engine: "postgres", url }, { forServer: true, poolSize: 10, queryTimeoutMs });
 
-/** Runs `use` with a database that is taken away afterwards. */
+/** Runs `use` with a new database and drops it afterwards. */
 async function withDatabase(use: (database: PostgresDatabase) => Promise<void>): Promise<void> {
   const database = await newPostgresDatabase();
   try {
@@ -49,8 +49,8 @@ const tableNames = ({ query }: PostgresDatabase) =>
     "SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY 1",
   );
 
-/** What the server has counted of the table `plants`: of a connection when it ends, a moment after it was let go. */
-async function countOnce({ query }: PostgresDatabase, counter: string): Promise<number> {
+/** Polls a counter of the table `plants`, because the server updates it shortly after a connection has ended. */
+async function nonZeroCount({ query }: PostgresDatabase, counter: string): Promise<number> {
   const sql = `SELECT sum(${counter})::int AS count FROM pg_stat_user_tables t JOIN pg_stat_user_indexes i USING (relid)
     WHERE t.relname = 'plants'`;
   for (;;) {
@@ -64,14 +64,14 @@ describeStorage("PostgreSQL", async () => {
   return { connect: () => open(url), remove: drop };
 });
 
-describeStorage("PostgreSQL that distributes tables", async () => {
+describeStorage("PostgreSQL with distributed tables", async () => {
   const { url, query, drop } = await newPostgresDatabase();
   await query(DISTRIBUTOR);
   return { connect: () => open(url), remove: drop };
 });
 
-describe("a table of plants that is distributed by owner", () => {
-  it("is asked for one owner at a time, with every statement", () =>
+describe("a plants table distributed by owner", () => {
+  it("is accessed on one shard only by every statement", () =>
     withDatabase(async (database) => {
       await database.query(DISTRIBUTOR);
       const storage = await open(database.url);
@@ -96,15 +96,15 @@ describe("a table of plants that is distributed by owner", () => {
     }));
 });
 
-describe("a PostgreSQL database at its opening", () => {
-  it("is left without tables by a command that needs it to have them", () =>
+describe("openStorage with a PostgreSQL database", () => {
+  it("rejects a database without tables, and creates none, with mustExist", () =>
     withDatabase(async (database) => {
       const opening = openStorage({ engine: "postgres", url: database.url }, { forServer: false, mustExist: true });
       await expect(opening).rejects.toThrow(/has no tables of Plant Store: use/);
       expect(await tableNames(database)).toEqual([]);
     }));
 
-  it("is migrated once by ten programs at once", () =>
+  it("migrates the database once when ten processes open it concurrently", () =>
     withDatabase(async (database) => {
       const storages = await Promise.all(Array.from({ length: 10 }, () => open(database.url)));
       const plants = storages.map((_, n) => ({ id: BigInt(n), name: `plant ${n}` }));
@@ -117,7 +117,7 @@ describe("a PostgreSQL database at its opening", () => {
     }));
 
   it(
-    "waits for another program that migrates it, and makes nothing meanwhile",
+    "waits for the migration of another process, and creates no tables meanwhile",
     () =>
       withDatabase(async (database) => {
         await (await open(database.url)).close();
@@ -138,13 +138,13 @@ describe("a PostgreSQL database at its opening", () => {
     TIMEOUT_MS,
   );
 
-  const refusals: [kind: string, reason: RegExp, change: string][] = [
-    ["a newer program's", /newer Plant Store.*999.*upgrade/, "UPDATE plantstore_schema SET version = 999"],
-    ["another program's", /table plants of another program/, "DROP TABLE plantstore_schema"],
-    ["one that may forget", /synchronous_commit is off/, "ALTER DATABASE current SET synchronous_commit = off"],
+  const rejected: [kind: string, reason: RegExp, change: string][] = [
+    ["the schema of a newer version", /newer Plant Store.*999.*upgrade/, "UPDATE plantstore_schema SET version = 999"],
+    ["the tables of another program", /table plants of another program/, "DROP TABLE plantstore_schema"],
+    ["synchronous_commit off", /synchronous_commit is off/, "ALTER DATABASE current SET synchronous_commit = off"],
   ];
-  for (const [kind, reason, change] of refusals) {
-    it(`is refused and left as it is: ${kind}`, () =>
+  for (const [kind, reason, change] of rejected) {
+    it(`rejects and does not change a database with ${kind}`, () =>
       withDatabase(async (database) => {
         await (await open(database.url)).close();
         await database.query(change.replace("current", new URL(database.url).pathname.slice(1)));
@@ -156,7 +156,7 @@ describe("a PostgreSQL database at its opening", () => {
       }));
   }
 
-  it("needs no right to change a schema that is there already", () =>
+  it("requires no privilege to create tables when they exist", () =>
     withDatabase(async (database) => {
       await (await open(database.url)).close();
       const role = new URL(database.url).pathname.slice(1);
@@ -171,7 +171,7 @@ describe("a PostgreSQL database at its opening", () => {
       await database.query(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
     }));
 
-  it("tells why it cannot be used in one line, without the password", async () => {
+  it("fails with one line that does not contain the password", async () => {
     const urls = ["postgres://ann:s3cret@127.0.0.1:1/plants", "postgres://127.0.0.1:1/plants?password=s3cret"];
     const noUrls = [
       "127.0.0.1:1",
@@ -193,8 +193,8 @@ describe("a PostgreSQL database at its opening", () => {
   });
 });
 
-describe("a statement to PostgreSQL", () => {
-  it("reads no more than it needs, however little the server knows of its tables", () =>
+describe("the statements on PostgreSQL", () => {
+  it("read few rows even if the table statistics are outdated", () =>
     withDatabase(async (database) => {
       await (await open(database.url)).close();
       await database.query("ALTER TABLE plants SET (autovacuum_enabled = false)");
@@ -210,29 +210,29 @@ describe("a statement to PostgreSQL", () => {
         await storage.selectStoredPlants(undefined, 10);
         expect(await storage.deletePlant("ann", -n)).toBe(true);
       };
-      // Whatever the server remembers of a statement, it has from an empty table.
+      // The server plans the statements while the table is empty.
       for (let n = 1n; n <= 10n; n++) await useAll(n);
       await database.query(
         "INSERT INTO plants SELECT 'ann', n, 'Fern', CASE n % 2 WHEN 0 THEN 'even' END FROM generate_series(1, 20000) n",
       );
       for (let n = 1n; n <= 20n; n++) await useAll(n);
       await storage.close();
-      expect(await countOnce(database, "seq_tup_read + idx_tup_read")).toBeLessThan(2_000);
+      expect(await nonZeroCount(database, "seq_tup_read + idx_tup_read")).toBeLessThan(2_000);
     }));
 });
 
-describe("lists that are asked for at once", () => {
-  it("are one statement, and each caller's own to keep", () =>
+describe("concurrent lists", () => {
+  it("share one statement when they are identical, and return a separate array to each caller", () =>
     withDatabase(async (database) => {
       const storage = await open(database.url);
       await database.query("INSERT INTO plants VALUES ('ann', 1, 'Fern')");
       const lists = Array.from({ length: 20 }, () => storage.selectPlants("ann", { limit: 9 }));
       for (const list of await Promise.all(lists)) expect(list.splice(0)).toEqual([{ id: 1n, name: "Fern" }]);
       await storage.close();
-      expect(await countOnce(database, "i.idx_scan")).toBe(1);
+      expect(await nonZeroCount(database, "i.idx_scan")).toBe(1);
     }));
 
-  it("are told apart by owner, range and tag", () =>
+  it("are distinguished by owner, range and tag", () =>
     withStorage(async (storage) => {
       const plants = [
         { owner: "ann", plant: { id: 1n, name: "Fern", tag: "" } },
@@ -258,7 +258,7 @@ describe("lists that are asked for at once", () => {
       ]);
     }));
 
-  it("never show a caller less than was answered before it asked", () =>
+  it("contain every write acknowledged before the call", () =>
     withStorage(async (storage, { query }) => {
       await query("INSERT INTO plants SELECT 'ann', n, repeat('n', 500) FROM generate_series(1, 20000) n");
       for (let n = 1n; n <= 10n; n++) {
@@ -271,8 +271,8 @@ describe("lists that are asked for at once", () => {
     }));
 });
 
-describe("PostgreSQL while another program holds a lock", () => {
-  it("refuses a write that waits too long, changes nothing, and keeps its connection", () =>
+describe("PostgreSQL while another session holds a lock", () => {
+  it("rejects a write after the query timeout, changes nothing, and keeps its connection", () =>
     withStorage(async (storage, { holding, query }) => {
       await storage.insertPlant("ann", { id: 1n, name: "Fern" }, undefined);
       const backends = () =>
@@ -287,45 +287,45 @@ describe("PostgreSQL while another program holds a lock", () => {
       expect(await backends()).toEqual(before);
     }, 500));
 
-  it("answers reads while writes wait", () =>
+  it("serves reads while writes wait", () =>
     withStorage(async (storage, { holding }) => {
       const kept = { id: 1n, name: "Fern" };
       await storage.insertPlant("ann", kept, undefined);
-      const waiting = await holding("LOCK TABLE plants IN SHARE MODE", async () => {
+      const blocked = await holding("LOCK TABLE plants IN SHARE MODE", async () => {
         const writes = Array.from({ length: 20 }, (_, n) => storage.insertPlant(`owner ${n}`, kept, undefined));
         for (let n = 0; n < 100; n++) expect(await storage.selectPlants("ann", { limit: 9 })).toStrictEqual([kept]);
         return { writes };
       });
-      expect(new Set(await Promise.all(waiting.writes))).toEqual(new Set(["inserted"]));
+      expect(new Set(await Promise.all(blocked.writes))).toEqual(new Set(["inserted"]));
     }));
 
   it(
-    "refuses at once what its queue has no room for, and does the rest",
+    "rejects writes at once when the queue is full, and completes the others",
     () =>
       withStorage(async (storage, { holding }) => {
         const plants = Array.from({ length: 4_096 + 4 * 256 + 500 }, (_, n) => ({ id: BigInt(n), name: "Fern" }));
-        const refused = new Set<bigint>();
+        const rejected = new Set<bigint>();
         const { writes } = await holding("LOCK TABLE plants IN SHARE MODE", async () => {
           const writes = plants.map((plant) =>
             storage.insertPlant("ann", plant, undefined).catch((error: AppError) => {
               expect(error).toBeInstanceOf(AppError);
               expect(error.code).toBe("unavailable");
-              refused.add(plant.id);
+              rejected.add(plant.id);
             }),
           );
           await storage.ping();
-          expect(refused.size).toBeGreaterThanOrEqual(500);
+          expect(rejected.size).toBeGreaterThanOrEqual(500);
           return { writes };
         });
         await Promise.all(writes);
-        const left = plants.filter(({ id }) => !refused.has(id));
-        expect(await storage.selectPlants("ann", { limit: 9_999 })).toStrictEqual(left);
+        const accepted = plants.filter(({ id }) => !rejected.has(id));
+        expect(await storage.selectPlants("ann", { limit: 9_999 })).toStrictEqual(accepted);
       }, 20_000),
     TIMEOUT_MS,
   );
 });
 
-describe("a group of writes", () => {
+describe("a batch of writes", () => {
   let database: PostgresDatabase;
   let storage: Storage;
   beforeAll(async () => {
@@ -347,7 +347,7 @@ describe("a group of writes", () => {
     await database.drop();
   });
 
-  it("that fails, fails each of its members, changes nothing, and leaves other owners alone", async () => {
+  it("fails completely when one write fails, changes nothing, and does not affect other owners", async () => {
     const [iris, hemlock, other] = await Promise.allSettled([
       storage.insertPlant("ann", { id: 2n, name: "Iris" }, undefined),
       storage.insertPlant("ann", { id: 3n, name: "Hemlock" }, undefined),
@@ -360,13 +360,13 @@ describe("a group of writes", () => {
     expect(await storage.selectPlants("ann", { limit: 9 })).toEqual([]);
   });
 
-  it("that the server rolls back for another is sent again, and not for ever", async () => {
+  it("is retried after a deadlock or a serialization failure, and fails after a limited number of attempts", async () => {
     expect(await storage.insertPlant("ann", { id: 5n, name: "Sage" }, undefined)).toBe("inserted");
     const failure = await storage.insertPlant("ann", { id: 6n, name: "Nettle" }, undefined).catch((error) => error);
     expect(failure).toMatchObject({ name: "AppError", code: "unavailable" });
   });
 
-  it("that the server fails with a connection error of its own is unavailable, and keeps its connection", async () => {
+  it("fails with unavailable, and keeps its connection, when the server returns a connection error", async () => {
     await storage.insertPlant("fay", { id: 1n, name: "Fern" }, undefined);
     const backends = () =>
       database.query("SELECT pid FROM pg_stat_activity WHERE application_name = 'plantstore' ORDER BY pid");
@@ -377,7 +377,7 @@ describe("a group of writes", () => {
     expect(await backends()).toEqual(before);
   });
 
-  it("that meets a taken id is sent again, and for a minute the next ones expect it and are not", async () => {
+  it("is sent again when an id is taken, but later batches of the next minute are sent once", async () => {
     const insertsOf = async (id: bigint) => {
       const inserts = async () => {
         const [row] = await database.query<{ count: number }>("SELECT last_value::int AS count FROM inserts");
@@ -405,17 +405,17 @@ describe("a group of writes", () => {
     }
   });
 
-  it("that meets a taken id tells every member its own result", () =>
+  it("returns the result of each write when one id is taken", () =>
     withStorage(async (storage) => {
       const insert = (id: bigint, key?: string) => storage.insertPlant("ann", { id, name: "Fern" }, key);
       await insert(1n, "k");
       await insert(2n);
-      const group = [insert(4n), insert(1n, "k"), insert(3n, "l"), insert(2n, "k")];
-      expect(await Promise.all(group)).toEqual(["inserted", "repeated", "inserted", "taken"]);
+      const batch = [insert(4n), insert(1n, "k"), insert(3n, "l"), insert(2n, "k")];
+      expect(await Promise.all(batch)).toEqual(["inserted", "repeated", "inserted", "taken"]);
       expect((await storage.selectPlants("ann", { limit: 9 })).map(({ id }) => id)).toEqual([1n, 2n, 3n, 4n]);
     }));
 
-  it("that meets a taken id is no matter to what shares its connection", () =>
+  it("does not affect other statements on its connection when an id is taken", () =>
     withDatabase(async (database) => {
       const storage = await openStorage(
         { engine: "postgres", url: database.url },
@@ -429,7 +429,7 @@ describe("a group of writes", () => {
       await storage.close();
     }));
 
-  it("tells every one of four thousand its own result", async () => {
+  it("returns the result of each of 4,000 concurrent writes", async () => {
     const ids = Array.from({ length: 4_000 }, (_, n) => BigInt(n));
     const insert = (name: string) => ids.map((id) => storage.insertPlant("eve", { id, name }, `key ${id}`));
     expect(new Set(await Promise.all(insert("Fern")))).toEqual(new Set(["inserted"]));
@@ -438,9 +438,9 @@ describe("a group of writes", () => {
   });
 });
 
-describe("the groups of many writes", () => {
-  it("have lengths of which there are nine, and take every write once, those of one id in order", async () => {
-    const groups: number[][] = [];
+describe("the batches of many writes", () => {
+  it("have sizes that are powers of two, and contain each write once, those of one id in order", async () => {
+    const batches: number[][] = [];
     const queue = new BatchQueue<{ owner: string; id: bigint; turn: number }, number>({
       description: "writes are queued",
       maxBatch: 256,
@@ -449,7 +449,7 @@ describe("the groups of many writes", () => {
       keyOf: ({ owner }) => owner,
       split: splitByIds,
       send: async (writes) => {
-        groups.push(writes.map(({ turn }) => turn));
+        batches.push(writes.map(({ turn }) => turn));
         return writes.map(({ turn }) => turn);
       },
     });
@@ -457,16 +457,16 @@ describe("the groups of many writes", () => {
     const idOf = (turn: number) => (turn * turn) % 199;
     const run = (turn: number) => queue.add({ owner: "ann", id: BigInt(idOf(turn)), turn });
     expect(await Promise.all(turns.map(run))).toEqual(turns);
-    expect(groups.map(({ length }) => length).filter((length) => !Number.isInteger(Math.log2(length)))).toEqual([]);
+    expect(batches.map(({ length }) => length).filter((length) => !Number.isInteger(Math.log2(length)))).toEqual([]);
     for (let id = 0; id < 199; id++) {
-      const ofId = groups.flat().filter((turn) => idOf(turn) === id);
+      const ofId = batches.flat().filter((turn) => idOf(turn) === id);
       expect(ofId).toEqual(turns.filter((turn) => idOf(turn) === id));
     }
   });
 });
 
-describe("a flood of token lookups", () => {
-  it("costs one statement at a time, and finds the good ones", () =>
+describe("many concurrent token lookups", () => {
+  it("have one statement in flight, and find the existing tokens", () =>
     withStorage(async (storage, database) => {
       await storage.insertToken({ digest: "good", owner: "ann", scopes: [], createdAt: 1 });
       const list = (_?: unknown, n = 0) => storage.selectPlants("ann", { limit: n + 1 });
@@ -477,15 +477,15 @@ describe("a flood of token lookups", () => {
       while ((await connections()).length < 2) await Promise.all(Array.from({ length: 100 }, list));
       const waiting = () =>
         database.query("SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%tokens%'");
-      const lookUps = await database.holding("LOCK TABLE tokens IN ACCESS EXCLUSIVE MODE", async () => {
-        const found = Array.from({ length: 500 }, (_, n) => storage.selectToken(n % 5 === 0 ? "good" : `bad ${n}`));
+      const lookups = await database.holding("LOCK TABLE tokens IN ACCESS EXCLUSIVE MODE", async () => {
+        const pending = Array.from({ length: 500 }, (_, n) => storage.selectToken(n % 5 === 0 ? "good" : `bad ${n}`));
         while ((await waiting()).length === 0);
-        // Others go on meanwhile, and none of the many has asked beside the first.
+        // Meanwhile other reads complete, and no second lookup is sent.
         expect(await list()).toEqual([]);
         expect(await waiting()).toHaveLength(1);
-        return found;
+        return pending;
       });
-      const owners = (await Promise.all(lookUps)).map((token) => token?.owner);
+      const owners = (await Promise.all(lookups)).map((token) => token?.owner);
       expect(owners).toEqual(Array.from({ length: 500 }, (_, n) => (n % 5 === 0 ? "ann" : undefined)));
     }));
 });

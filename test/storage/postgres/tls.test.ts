@@ -13,14 +13,14 @@ import { run } from "../../support/program.ts";
 import { temporaryFolder } from "../../support/service.ts";
 
 const TIMEOUT_MS = 60_000;
-/** The server's certificate names one of these. */
+/** Two names of the server: only the first one is in its certificate. */
 const [NAMED, UNNAMED] = ["localhost", "127.0.0.1"];
 const UNTRUSTED = /unable to verify|self.signed certificate|signature failure/;
-/** Who logs in with a certificate, and with nothing else. */
+/** A user that can log in only with a certificate. */
 const CERTIFIED = "certified";
 
 const folder = temporaryFolder();
-const [authority, stranger] = [newAuthority(), newAuthority()];
+const [authority, otherAuthority] = [newAuthority(), newAuthority()];
 let server: PostgresServer;
 let database: PostgresDatabase;
 let plain: PostgresDatabase;
@@ -44,21 +44,21 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** The path of a new file with this content. */
+/** Creates a file and returns its path. */
 function newFile(name: string, content: string): string {
   const path = join(folder.path, name);
   writeFileSync(path, content, { mode: 0o600 });
   return path;
 }
-/** What `sslrootcert` can name. */
+/** Values of `sslrootcert`. */
 const ROOTS = {
   "its authority": { sslrootcert: newFile("its.crt", authority.certificate) },
-  "another authority": { sslrootcert: newFile("another.crt", stranger.certificate) },
+  "another authority": { sslrootcert: newFile("another.crt", otherAuthority.certificate) },
   "no authority": {},
   "a missing file": { sslrootcert: join(folder.path, "missing.crt") },
 };
 
-/** The URL of a database, at this host and with these parameters. */
+/** Returns the URL of a database with another host and additional parameters. */
 function urlOf({ url }: PostgresDatabase, host: string, parameters: Record<string, string>): string {
   const changed = new URL(url);
   changed.hostname = host;
@@ -66,7 +66,7 @@ function urlOf({ url }: PostgresDatabase, host: string, parameters: Record<strin
   return changed.href;
 }
 
-/** Opens a storage and tells whether all of its connections are encrypted. */
+/** Opens a storage and returns whether its connections are encrypted. */
 async function isEncrypted(url: string, { query }: PostgresDatabase): Promise<boolean> {
   const storage = await openStorage({ engine: "postgres", url }, { forServer: true });
   const rows = await Promise.all([
@@ -83,8 +83,8 @@ async function isEncrypted(url: string, { query }: PostgresDatabase): Promise<bo
   return rows[0]?.ssl ?? false;
 }
 
-describe("PostgreSQL over TLS", () => {
-  const refusals: [mode: string, root: keyof typeof ROOTS, host: string, reason: RegExp][] = [
+describe("openStorage with a PostgreSQL server that supports TLS", () => {
+  const rejected: [mode: string, root: keyof typeof ROOTS, host: string, reason: RegExp][] = [
     ["verify-full", "another authority", NAMED, UNTRUSTED],
     ["verify-full", "no authority", NAMED, UNTRUSTED],
     ["verify-full", "its authority", UNNAMED, /does not match certificate/],
@@ -95,7 +95,7 @@ describe("PostgreSQL over TLS", () => {
     ["verify-full", "a missing file", NAMED, /caFile/],
     ["encrypt", "its authority", NAMED, /sslmode.*must be one of: disable/],
   ];
-  it.each(refusals)("is refused with %s and %s at %s", async (sslmode, root, host, reason) => {
+  it.each(rejected)("rejects a server with sslmode %s and %s at %s", async (sslmode, root, host, reason) => {
     const opening = openStorage(
       { engine: "postgres", url: urlOf(database, host, { sslmode, ...ROOTS[root] }) },
       { forServer: true },
@@ -103,18 +103,18 @@ describe("PostgreSQL over TLS", () => {
     await expect(opening).rejects.toThrow(reason);
   });
 
-  const acceptances: [mode: string, root: keyof typeof ROOTS, host: string, isEncrypted: boolean][] = [
+  const accepted: [mode: string, root: keyof typeof ROOTS, host: string, isEncrypted: boolean][] = [
     ["verify-full", "its authority", NAMED, true],
     ["verify-ca", "its authority", UNNAMED, true],
     ["require", "no authority", UNNAMED, true],
     ["prefer", "no authority", UNNAMED, true],
     ["disable", "no authority", UNNAMED, false],
   ];
-  it.each(acceptances)("is used with %s and %s at %s", async (sslmode, root, host, tls) => {
+  it.each(accepted)("accepts a server with sslmode %s and %s at %s", async (sslmode, root, host, tls) => {
     expect(await isEncrypted(urlOf(database, host, { sslmode, ...ROOTS[root] }), database)).toBe(tls);
   });
 
-  it("takes a client that shows a certificate instead of a password", async () => {
+  it("logs in with a client certificate instead of a password", async () => {
     await database.query(`CREATE ROLE ${CERTIFIED} LOGIN SUPERUSER`);
     const { cert, key } = authority.issue(CERTIFIED);
     const [sslcert, sslkey] = [newFile("client.crt", cert), newFile("client.key", key)];
@@ -126,7 +126,7 @@ describe("PostgreSQL over TLS", () => {
     expect(await isEncrypted(urlOf({ ...database, url: url.href }, NAMED, { sslcert, sslkey }), database)).toBe(true);
   });
 
-  it("checks the certificate also where Node's variable says not to", async () => {
+  it("verifies the certificate even if NODE_TLS_REJECT_UNAUTHORIZED is 0", async () => {
     const env = { NODE_TLS_REJECT_UNAUTHORIZED: "0" };
     for (const sslmode of ["verify-full", "verify-ca", "require"]) {
       const url = urlOf(database, NAMED, { sslmode, ...ROOTS["another authority"] });
@@ -138,14 +138,14 @@ describe("PostgreSQL over TLS", () => {
   });
 });
 
-describe("PostgreSQL without TLS", () => {
-  it.each(["require", "verify-ca", "verify-full"])("is refused with sslmode=%s", async (sslmode) => {
+describe("openStorage with a PostgreSQL server without TLS", () => {
+  it.each(["require", "verify-ca", "verify-full"])("rejects the server with sslmode=%s", async (sslmode) => {
     await expect(
       openStorage({ engine: "postgres", url: urlOf(plain, "127.0.0.1", { sslmode }) }, { forServer: true }),
     ).rejects.toThrow("does not support SSL");
   });
 
-  it("is used with sslmode=prefer", async () => {
+  it("accepts the server with sslmode=prefer", async () => {
     expect(await isEncrypted(urlOf(plain, "127.0.0.1", { sslmode: "prefer" }), plain)).toBe(false);
   });
 });

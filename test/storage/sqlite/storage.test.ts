@@ -25,8 +25,8 @@ describeStorage("SQLite", async () => {
   return { connect: () => open(path), remove: async () => {} };
 });
 
-/** Makes a database and closes it; then `change` may do to it what another program might. */
-async function makeDatabase(change: (db: Database) => void = () => {}): Promise<string> {
+/** Creates and closes a database, then runs `change` on it, as another program might. */
+async function newDatabase(change: (db: Database) => void = () => {}): Promise<string> {
   const path = newPath();
   await (await open(path)).close();
   const db = new Database(path);
@@ -35,36 +35,40 @@ async function makeDatabase(change: (db: Database) => void = () => {}): Promise<
   return path;
 }
 
-/** Runs `use` with a storage and a second connection to the same file, made by hand. */
-async function withRival(use: (storage: Storage, rival: Database) => Promise<void>): Promise<void> {
+/** Runs `use` with a storage and a second connection to its file, as of another process. */
+async function withSecondConnection(use: (storage: Storage, other: Database) => Promise<void>): Promise<void> {
   const path = newPath();
   const storage = await open(path, true);
-  const rival = new Database(path);
+  const other = new Database(path);
   try {
-    await use(storage, rival);
+    await use(storage, other);
   } finally {
-    rival.close();
+    other.close();
     await storage.close();
   }
 }
 
-describe("a SQLite file that is not this program's to open", () => {
+describe("openStorage with an unsuitable SQLite file", () => {
   const cases: [kind: string, reason: RegExp, make: () => Promise<string>][] = [
     [
-      "a newer program's",
+      "the schema of a newer version",
       /newer Plant Store.*999.*upgrade/,
-      () => makeDatabase((db) => db.run("PRAGMA user_version = 999")),
+      () => newDatabase((db) => db.run("PRAGMA user_version = 999")),
     ],
-    ["another program's", /another program/, () => makeDatabase((db) => db.run("PRAGMA application_id = 7"))],
     [
-      "another program's without an application_id",
+      "the application_id of another program",
       /another program/,
-      () => makeDatabase((db) => db.run("PRAGMA application_id = 0")),
+      () => newDatabase((db) => db.run("PRAGMA application_id = 7")),
     ],
     [
-      "no database but a text",
+      "the tables of another program without an application_id",
+      /another program/,
+      () => newDatabase((db) => db.run("PRAGMA application_id = 0")),
+    ],
+    [
+      "text instead of a database",
       /not a database/,
-      async () => writeTo(await makeDatabase(), "Dear diary\n".repeat(1_000)),
+      async () => writeTo(await newDatabase(), "Dear diary\n".repeat(1_000)),
     ],
   ];
   const writeTo = (path: string, text: string): string => {
@@ -74,7 +78,7 @@ describe("a SQLite file that is not this program's to open", () => {
 
   for (const [kind, reason, make] of cases) {
     for (const forServer of [true, false]) {
-      it(`is refused and left as it is: ${kind}${forServer ? ", for a server" : ""}`, async () => {
+      it(`rejects and does not change a file with ${kind}${forServer ? ", for a server" : ""}`, async () => {
         const path = await make();
         const bytes = readFileSync(path);
         const names = readdirSync(dirname(path));
@@ -88,8 +92,8 @@ describe("a SQLite file that is not this program's to open", () => {
     }
   }
 
-  it("leaves the lock free after a refusal", async () => {
-    const path = await makeDatabase((db) => db.run("PRAGMA user_version = 999"));
+  it("releases the server lock after it rejected a file", async () => {
+    const path = await newDatabase((db) => db.run("PRAGMA user_version = 999"));
     await expect(open(path, true)).rejects.toThrow("newer");
     const db = new Database(path);
     db.run("PRAGMA user_version = 1");
@@ -97,8 +101,8 @@ describe("a SQLite file that is not this program's to open", () => {
     await (await open(path, true)).close();
   });
 
-  it("is told in one line by the program", async () => {
-    const path = await makeDatabase((db) => db.run("PRAGMA user_version = 999"));
+  it("fails commands with one line on standard error", async () => {
+    const path = await newDatabase((db) => db.run("PRAGMA user_version = 999"));
     for (const args of [
       ["serve", "--port", "0", "--admin-port", "off"],
       ["token", "list"],
@@ -110,15 +114,15 @@ describe("a SQLite file that is not this program's to open", () => {
   });
 });
 
-describe("the durability of SQLite", () => {
-  it("is refused to a database that cannot keep a write-ahead log", () => {
+describe("SQLite durability", () => {
+  it("is rejected for a database that does not support a WAL", () => {
     const db = new Database(":memory:");
     expect(() => makeDurable(db)).toThrow("cannot be made durable");
     db.close();
   });
 
-  it("is a write-ahead log, synced at every commit", async () => {
-    const path = await makeDatabase();
+  it("uses a WAL that is synced at every commit", async () => {
+    const path = await newDatabase();
     const fresh = new Database(path);
     expect(fresh.query("PRAGMA journal_mode").get()).toEqual({ journal_mode: "wal" });
     fresh.close();
@@ -128,7 +132,7 @@ describe("the durability of SQLite", () => {
     db.close();
   });
 
-  it("leaves nothing but the database file after a close", async () => {
+  it("leaves only the database file when the storage is closed", async () => {
     const path = newPath();
     const storage = await open(path);
     await storage.insertPlant("ann", { id: 1n, name: "Fern" }, undefined);
@@ -141,8 +145,8 @@ describe("the durability of SQLite", () => {
   });
 });
 
-describe("one server on a SQLite file", () => {
-  it("keeps a second server off but lets commands in", async () => {
+describe("a server on a SQLite file", () => {
+  it("excludes a second server but not commands", async () => {
     const path = newPath();
     const server = await open(path, true);
     await expect(open(path, true)).rejects.toThrow(`another server is running on ${path}`);
@@ -155,7 +159,7 @@ describe("one server on a SQLite file", () => {
     await (await open(path, true)).close();
   });
 
-  it("keeps a second server off that comes by another name", async () => {
+  it("excludes a second server that uses a symbolic link", async () => {
     const path = newPath();
     const storage = await open(path, true);
     const alias = join(dirname(path), "alias.db");
@@ -165,7 +169,7 @@ describe("one server on a SQLite file", () => {
   });
 
   it(
-    "gives the file up when its process is killed",
+    "releases the file when its process is killed",
     async () => {
       const path = newPath();
       const program = await startProgram(["--database", `sqlite:${path}`]);
@@ -179,14 +183,14 @@ describe("one server on a SQLite file", () => {
 
 describe("SQLite while another process holds the write lock", () => {
   it(
-    "refuses a write that waits too long, and changes nothing",
+    "rejects a write after the lock timeout, and changes nothing",
     () =>
-      withRival(async (storage, rival) => {
-        rival.run("BEGIN IMMEDIATE");
+      withSecondConnection(async (storage, other) => {
+        other.run("BEGIN IMMEDIATE");
         const failure = await storage
           .insertPlant("ann", { id: 1n, name: "Fern" }, "k")
           .catch((error: AppError) => error);
-        rival.run("ROLLBACK");
+        other.run("ROLLBACK");
         expect(failure).toMatchObject({ name: "AppError", code: "unavailable" });
         expect(await storage.selectPlants("ann", { limit: 9 })).toEqual([]);
         expect(await storage.insertPlant("ann", { id: 1n, name: "Fern" }, "k")).toBe("inserted");
@@ -195,61 +199,61 @@ describe("SQLite while another process holds the write lock", () => {
   );
 
   it(
-    "answers reads while writes wait",
+    "serves reads while writes wait",
     () =>
-      withRival(async (storage, rival) => {
+      withSecondConnection(async (storage, other) => {
         const owner = newOwner();
         const kept = { id: 1n, name: "Fern" };
         await storage.insertPlant(owner, kept, undefined);
-        rival.run("BEGIN IMMEDIATE");
-        rival.run("DELETE FROM plants");
-        let isAnswered = false;
-        const waiting = storage.insertPlant(owner, { id: 2n, name: "Iris" }, undefined).finally(() => {
-          isAnswered = true;
+        other.run("BEGIN IMMEDIATE");
+        other.run("DELETE FROM plants");
+        let isSettled = false;
+        const blocked = storage.insertPlant(owner, { id: 2n, name: "Iris" }, undefined).finally(() => {
+          isSettled = true;
         });
         for (let n = 0; n < 100; n++) expect(await storage.selectPlants(owner, { limit: 9 })).toStrictEqual([kept]);
         await storage.ping();
-        expect(isAnswered).toBe(false);
-        rival.run("ROLLBACK");
-        expect(await waiting).toBe("inserted");
+        expect(isSettled).toBe(false);
+        other.run("ROLLBACK");
+        expect(await blocked).toBe("inserted");
         expect(await storage.selectPlants(owner, { limit: 9 })).toStrictEqual([kept, { id: 2n, name: "Iris" }]);
       }),
     TIMEOUT_MS,
   );
 
   it(
-    "refuses at once what its queue has no room for, and does the rest",
+    "rejects writes at once when the queue is full, and completes the others",
     () =>
-      withRival(async (storage, rival) => {
+      withSecondConnection(async (storage, other) => {
         const plants = Array.from({ length: 4_096 + 1_024 + 500 }, (_, n) => ({ id: BigInt(n), name: "Fern" }));
-        rival.run("BEGIN IMMEDIATE");
-        const refused = new Set<Plant>();
+        other.run("BEGIN IMMEDIATE");
+        const rejected = new Set<Plant>();
         const writes = plants.map((plant) =>
           storage.insertPlant("ann", plant, undefined).catch((error: AppError) => {
             expect(error).toBeInstanceOf(AppError);
             expect(error.code).toBe("unavailable");
-            refused.add(plant);
+            rejected.add(plant);
           }),
         );
         await storage.ping();
-        expect(refused.size).toBeGreaterThanOrEqual(500);
-        rival.run("ROLLBACK");
+        expect(rejected.size).toBeGreaterThanOrEqual(500);
+        other.run("ROLLBACK");
         const outcomes = await Promise.all(writes);
         expect(outcomes.filter((outcome) => outcome === "inserted").length).toBeGreaterThanOrEqual(4_096);
-        const left = plants.filter((plant) => !refused.has(plant));
-        expect(await storage.selectPlants("ann", { limit: 9_999 })).toStrictEqual(left);
+        const accepted = plants.filter((plant) => !rejected.has(plant));
+        expect(await storage.selectPlants("ann", { limit: 9_999 })).toStrictEqual(accepted);
       }),
     TIMEOUT_MS,
   );
 });
 
-describe("a group of writes that fails", () => {
-  it("fails each of its members, changes nothing, and leaves the next group alone", () =>
-    withRival(async (storage, rival) => {
+describe("a batch with a failing write", () => {
+  it("fails completely, changes nothing, and does not affect the next batch", () =>
+    withSecondConnection(async (storage, other) => {
       const kept = { id: 1n, name: "Fern" };
       await storage.insertPlant("ann", kept, undefined);
-      rival.run(
-        "CREATE TRIGGER refuse BEFORE INSERT ON plants WHEN NEW.name = 'Hemlock' BEGIN SELECT RAISE(ABORT, 'no'); END",
+      other.run(
+        "CREATE TRIGGER reject BEFORE INSERT ON plants WHEN NEW.name = 'Hemlock' BEGIN SELECT RAISE(ABORT, 'no'); END",
       );
       const token = { digest: "aa", owner: "ann", scopes: [], createdAt: 1 };
       const settled = await Promise.allSettled([
