@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import fc from "fast-check";
 import { openApiAjv } from "../support/api.ts";
-import * as any from "../support/arbitraries.ts";
+import * as arbitrary from "../support/arbitraries.ts";
 import {
   type Expectation,
   expectedHeaders,
@@ -21,7 +21,7 @@ const MAX_GROWTH_BYTES = 96 * 1024 * 1024;
 
 const folder = temporaryFolder();
 const database = `sqlite:${folder.path}/plants.db`;
-const lanes: Lane[] = [];
+const senders: Sender[] = [];
 let program: Program;
 let before: number;
 let isDescribed: (plant: unknown) => boolean;
@@ -39,163 +39,167 @@ afterAll(async () => {
   folder.remove();
 });
 
-/** One owner's requests, one after another, on one connection for as long as it stands. */
-class Lane {
+/** Sends the requests of one owner one after another, on one connection until the server closes it. */
+class Sender {
   readonly token: string;
-  taken = 0;
-  refused = 0;
+  accepted = 0;
+  rejected = 0;
   #wire: Wire;
 
-  static async open(owner: string): Promise<Lane> {
+  static async open(owner: string): Promise<Sender> {
     const token = await createToken(database, owner);
-    return new Lane(token, await Wire.open(program.url));
+    return new Sender(token, await Wire.open(program.url));
   }
 
   private constructor(token: string, wire: Wire) {
     this.token = token;
     this.#wire = wire;
-    lanes.push(this);
+    senders.push(this);
   }
 
-  /** The answer to a request; `undefined` when there is none. */
-  async ask(bytes: string | Uint8Array): Promise<WireResponse | undefined> {
+  /** Sends a request and returns the response; `undefined` if the server closes the connection without one. */
+  async send(bytes: string | Uint8Array): Promise<WireResponse | undefined> {
     if (this.#wire.isClosed) this.#wire = await Wire.open(program.url);
     this.#wire.send(bytes);
     return this.#wire.readResponse();
   }
 
   create(body: Uint8Array, chunkSizes?: readonly number[]) {
-    return this.ask(any.createWith(this.token, body, chunkSizes));
+    return this.send(arbitrary.createWith(this.token, body, chunkSizes));
   }
 
   list(query: string) {
-    return this.#askFor(`GET /plants?${query}`);
+    return this.#sendWithoutBody(`GET /plants?${query}`);
   }
 
   delete(id: bigint | string) {
-    return this.#askFor(`DELETE /plants/${id}`);
+    return this.#sendWithoutBody(`DELETE /plants/${id}`);
   }
 
-  #askFor(line: string) {
-    return this.ask(`${line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${this.token}\r\n\r\n`);
+  #sendWithoutBody(line: string) {
+    return this.send(`${line} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${this.token}\r\n\r\n`);
   }
 
-  /** What was taken, if it was. Fails when the service and a judge disagree. */
-  agreed<Value>(verdict: Expectation<Value>, answer: WireResponse | undefined, success: number): Value | undefined {
-    const isTaken = "value" in verdict;
-    expect(answer?.outcome).toBeOneOf(isTaken ? [success] : [...verdict.errors]);
-    this.count(isTaken);
-    return isTaken ? verdict.value : undefined;
+  /** Checks a response against the expectation. Returns the accepted value, if any, and counts the result. */
+  check<Value>(expected: Expectation<Value>, response: WireResponse | undefined, success: number): Value | undefined {
+    const isAccepted = "value" in expected;
+    expect(response?.outcome).toBeOneOf(isAccepted ? [success] : [...expected.errors]);
+    this.count(isAccepted);
+    return isAccepted ? expected.value : undefined;
   }
 
-  count(isTaken: boolean): void {
-    this[isTaken ? "taken" : "refused"]++;
+  count(isAccepted: boolean): void {
+    this[isAccepted ? "accepted" : "rejected"]++;
   }
 }
 
-/** Checks so large a part of all inputs, of which some have to be taken and some refused. A failure tells the seed. */
-async function check<Input>(
-  lane: Lane,
+/** Tests this share of all inputs, and checks that enough of them were accepted and rejected. A failure prints the seed. */
+async function testInputs<Input>(
+  sender: Sender,
   share: number,
   inputs: fc.Arbitrary<Input>,
   test: (input: Input) => Promise<void>,
 ) {
   const numRuns = Math.ceil(INPUTS * share);
   await fc.assert(fc.asyncProperty(inputs, test), { numRuns });
-  expect(Math.min(lane.taken, lane.refused)).toBeGreaterThan(numRuns / 20);
+  expect(Math.min(sender.accepted, sender.rejected)).toBeGreaterThan(numRuns / 20);
 }
 
-describe("generated input", () => {
+describe("a server with generated input", () => {
   it.concurrent(
-    "as a body is taken just when it is a plant, and kept as it is",
+    "accepts a body exactly when it is a valid plant, and stores it unchanged",
     async () => {
-      const lane = await Lane.open("bodies");
-      await check(lane, 0.45, any.body, async ({ bytes, chunkSizes }) => {
-        const answer = await lane.create(bytes, chunkSizes);
-        const plant = lane.agreed(expectedPlant(bytes, isDescribed), answer, 200);
+      const sender = await Sender.open("bodies");
+      await testInputs(sender, 0.45, arbitrary.body, async ({ bytes, chunkSizes }) => {
+        const response = await sender.create(bytes, chunkSizes);
+        const plant = sender.check(expectedPlant(bytes, isDescribed), response, 200);
         if (plant === undefined) return;
         const { id, name, tag } = plant;
-        expect(JSON.parse(answer?.text ?? "")).toEqual(tag === undefined ? { name } : { name, tag });
-        expect((await lane.delete(id))?.outcome).toBe(204);
+        expect(JSON.parse(response?.text ?? "")).toEqual(tag === undefined ? { name } : { name, tag });
+        expect((await sender.delete(id))?.outcome).toBe(204);
       });
     },
     TIMEOUT_MS,
   );
 
   it.concurrent(
-    "as the id in a path means just the plant that has it",
+    "accepts an id in a path exactly when it is an int64, and deletes the plant with that id",
     async () => {
-      const lane = await Lane.open("ids");
-      await check(lane, 0.15, any.pathId, async (path) => {
-        const id = lane.agreed(expectedId(path), await lane.delete(path), 40400);
+      const sender = await Sender.open("ids");
+      await testInputs(sender, 0.15, arbitrary.pathId, async (path) => {
+        const id = sender.check(expectedId(path), await sender.delete(path), 40400);
         if (id === undefined) return;
-        expect((await lane.create(Buffer.from(`{"id":${id},"name":"x"}`)))?.outcome).toBe(200);
-        expect((await lane.delete(path))?.outcome).toBe(204);
+        expect((await sender.create(Buffer.from(`{"id":${id},"name":"x"}`)))?.outcome).toBe(200);
+        expect((await sender.delete(path))?.outcome).toBe(204);
       });
     },
     TIMEOUT_MS,
   );
 
   it.concurrent(
-    "as a query lists just what it asks for",
+    "accepts a query exactly when it is valid, and lists the matching plants",
     async () => {
-      const lane = await Lane.open("queries");
-      for (const { id, ...texts } of any.PLANTS) {
-        await lane.create(Buffer.from(`{"id":${id},${JSON.stringify(texts).slice(1)}`));
+      const sender = await Sender.open("queries");
+      for (const { id, ...texts } of arbitrary.PLANTS) {
+        await sender.create(Buffer.from(`{"id":${id},${JSON.stringify(texts).slice(1)}`));
       }
-      await check(lane, 0.2, any.query, async (query) => {
-        const answer = await lane.list(query);
-        const asked = lane.agreed(expectedQuery(query), answer, 200);
-        if (asked === undefined) return;
-        const { text, isLast } = any.listOf(asked);
-        expect([answer?.text, answer?.headers.has("link")]).toEqual([text, !isLast]);
+      await testInputs(sender, 0.2, arbitrary.query, async (query) => {
+        const response = await sender.list(query);
+        const selection = sender.check(expectedQuery(query), response, 200);
+        if (selection === undefined) return;
+        const { text, isLast } = arbitrary.expectedList(selection);
+        expect([response?.text, response?.headers.has("link")]).toEqual([text, !isLast]);
       });
-      for (const { id } of any.PLANTS) expect((await lane.delete(id))?.outcome).toBe(204);
+      for (const { id } of arbitrary.PLANTS) expect((await sender.delete(id))?.outcome).toBe(204);
     },
     TIMEOUT_MS,
   );
 
   it.concurrent(
-    "as headers lets in and names just whom they say",
+    "accepts headers exactly when they are valid, and returns a valid X-Request-Id",
     async () => {
-      const lane = await Lane.open("headers");
-      await check(lane, 0.15, any.headers(lane.token), async (headers) => {
-        const answer = await lane.ask(any.headOf(headers) + any.PLANT);
+      const sender = await Sender.open("headers");
+      await testInputs(sender, 0.15, arbitrary.headers(sender.token), async (headers) => {
+        const response = await sender.send(arbitrary.headOf(headers) + arbitrary.PLANT);
         const [requestId = "", second] = headers.requestId.map(trim);
-        const isUsable = second === undefined && isVisible(requestId, 128);
-        expect(answer?.headers.get("x-request-id") === requestId).toBe(isUsable);
-        const isTaken = lane.agreed(expectedHeaders(headers, lane.token), answer, 200);
-        if (isTaken === true) expect((await lane.delete("1"))?.outcome).toBe(204);
+        const isValid = second === undefined && isVisible(requestId, 128);
+        expect(response?.headers.get("x-request-id") === requestId).toBe(isValid);
+        const isAccepted = sender.check(expectedHeaders(headers, sender.token), response, 200);
+        if (isAccepted === true) expect((await sender.delete("1"))?.outcome).toBe(204);
       });
     },
     TIMEOUT_MS,
   );
 
   it.concurrent(
-    "as a damaged head is carried out whole or not at all",
+    "never returns a 5xx other than 505 for a mutated request head",
     async () => {
-      const lane = await Lane.open("heads");
-      await check(lane, 0.05, any.damage, async (damage) => {
+      const sender = await Sender.open("heads");
+      await testInputs(sender, 0.05, arbitrary.mutations, async (mutations) => {
         const wire = await Wire.open(program.url);
-        wire.send(any.damaged(any.headOf(any.goodHeaders(lane.token)), damage) + any.PLANT);
+        wire.send(
+          arbitrary.mutate(arbitrary.headOf(arbitrary.validHeaders(sender.token)), mutations) + arbitrary.PLANT,
+        );
         wire.end();
         const statuses = [...(await wire.closed()).matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, status]) => status);
         expect(statuses.filter((status) => /^5/.test(status ?? "") && status !== "505")).toEqual([]);
-        lane.count((await lane.delete("1"))?.outcome === 204);
+        sender.count((await sender.delete("1"))?.outcome === 204);
       });
     },
     TIMEOUT_MS,
   );
 
-  it("leaves a server that has kept nothing, has not grown or failed, and stops as ever", async () => {
-    for (const lane of lanes) expect((await lane.list("fields=id"))?.text).toBe("[]");
+  it("has no plants afterwards, has not leaked memory or logged an error, and exits with 0", async () => {
+    for (const sender of senders) expect((await sender.list("fields=id"))?.text).toBe("[]");
     const after = await residentBytes(program);
     expect(after - before).toBeLessThan(MAX_GROWTH_BYTES);
     expect(await program.stop()).toBe(0);
     const failures = program.log().filter(({ level, status }) => level === "error" || Number(status) >= 500);
     expect(failures).toEqual([]);
-    const sum = (of: "taken" | "refused") => lanes.reduce((all, lane) => all + lane[of], 0);
+    const sum = (of: "accepted" | "rejected") => senders.reduce((all, sender) => all + sender[of], 0);
     const [from, to] = [before, after].map((bytes) => Math.round(bytes / 1024 / 1024));
-    console.log(`${sum("taken")} inputs taken, ${sum("refused")} refused; memory ${from} MiB before, ${to} after`);
+    console.log(
+      `${sum("accepted")} inputs accepted, ${sum("rejected")} rejected; memory ${from} MiB before, ${to} after`,
+    );
   });
 });

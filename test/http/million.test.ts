@@ -25,7 +25,7 @@ describe("GET /plants with a million plants", () => {
     folder.remove();
   });
 
-  it("sends all of them in order, in bounded memory, beside a reader that stalls", async () => {
+  it("sends all plants in order and in bounded memory, even if another client stalls", async () => {
     const headers = { Authorization: `Bearer ${token}` };
     await fetch(`${program.url}/plants?limit=20`, { headers });
     const before = await residentBytes(program);
@@ -46,7 +46,7 @@ describe("GET /plants with a million plants", () => {
   }, 120_000);
 });
 
-/** Puts the plants into a new database and resolves with a token for them. */
+/** Creates a database with the plants and returns a token of their owner. */
 async function fill(file: string): Promise<string> {
   const storage = await openStorage({ engine: "sqlite", file }, { forServer: true });
   for (let first = 1; first <= COUNT; first += 2_000) {
@@ -60,7 +60,7 @@ async function fill(file: string): Promise<string> {
   return token;
 }
 
-/** The objects of a JSON array of flat objects, as their texts. */
+/** Yields the text of each object in a JSON array of flat objects. */
 async function* objects(response: Response): AsyncGenerator<string> {
   const decoder = new TextDecoder();
   let text = "";

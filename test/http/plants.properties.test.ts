@@ -8,17 +8,17 @@ import { type Service, startService } from "../support/service.ts";
 
 const TIMEOUT_MS = 60_000;
 
-/** What the contract makes of JSON values whose numbers are doubles. */
+/** The expected behaviour for JSON values whose numbers are doubles. */
 const model = {
-  /** Of a double, as `JSON.stringify` writes it. */
-  id: (value: unknown): value is number =>
+  /** Whether a double, as written by `JSON.stringify`, is a valid id. */
+  isId: (value: unknown): value is number =>
     typeof value === "number" && /^-?\d+$/.test(String(value)) && isInt64(BigInt(String(value))),
-  /** What a create answers to a JSON value; `undefined` when it refuses. */
+  /** The response to a create with this JSON value; `undefined` if it is rejected. */
   create(value: unknown): object | undefined {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
     const own = (key: string): unknown => (Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined);
     const [id, name, tag] = [own("id"), own("name"), own("tag")];
-    if (!model.id(id) || !isName(name) || (tag !== undefined && !isTag(tag))) return undefined;
+    if (!model.isId(id) || !isName(name) || (tag !== undefined && !isTag(tag))) return undefined;
     return tag === undefined ? { name } : { name, tag };
   },
 };
@@ -33,9 +33,9 @@ describe.each(ENGINES)("on %s", (_, open) => {
   });
   afterAll(() => service.stop());
 
-  describe("a plant", () => {
+  describe("plants", () => {
     it(
-      "keeps any id from the body over the list to the path",
+      "have the same id in the body, in lists and in paths",
       async () => {
         const token = await service.token();
         await fc.assert(
@@ -54,10 +54,10 @@ describe.each(ENGINES)("on %s", (_, open) => {
     );
 
     it(
-      "keeps any name and tag that the contract allows, and is refused with any other",
+      "are stored unchanged with a valid name and tag, and rejected otherwise",
       async () => {
         const token = await service.token();
-        let kept = 0;
+        let stored = 0;
         await fc.assert(
           fc.asyncProperty(text(1024), fc.option(text(255), { nil: undefined }), async (name, tag) => {
             const plant = { id: 1, name, tag };
@@ -67,7 +67,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
               expect(reply.error).toBe(40002);
               return;
             }
-            kept++;
+            stored++;
             expect(reply.body).toEqual(expected);
             const query = tag === undefined ? "" : `?tag=${encodeURIComponent(tag)}`;
             expect((await api.list(token, query)).body).toEqual([expected]);
@@ -75,13 +75,13 @@ describe.each(ENGINES)("on %s", (_, open) => {
           }),
           { numRuns: 600, endOnFailure: true },
         );
-        expect(kept).toBeGreaterThan(50);
+        expect(stored).toBeGreaterThan(50);
       },
       TIMEOUT_MS,
     );
 
     it(
-      "is found in any order of creates and deletes just where a map would have it",
+      "match a map after any sequence of creates and deletes",
       async () => {
         const id = fc.integer({ min: -4, max: 4 });
         const step = fc.oneof(
@@ -98,17 +98,17 @@ describe.each(ENGINES)("on %s", (_, open) => {
             const token = await service.token();
             const plants = new Map<number, { name: string; key: string }>();
             for (const each of steps) {
-              const there = plants.get(each.id);
+              const existing = plants.get(each.id);
               if (each.op === "delete") {
                 expect((await api.delete(token, each.id)).status).toBe(plants.delete(each.id) ? 204 : 404);
                 continue;
               }
               const { name, key } = each;
-              const isRepeat = key !== "" && there?.key === key && there.name === name;
+              const isRepeat = key !== "" && existing?.key === key && existing.name === name;
               const headers: Record<string, string> = key === "" ? {} : { "Idempotency-Key": key };
               const reply = await api.create(token, { id: each.id, name }, headers);
-              expect(reply.error).toBe(there === undefined || isRepeat ? undefined : 40003);
-              if (there === undefined) plants.set(each.id, { name, key });
+              expect(reply.error).toBe(existing === undefined || isRepeat ? undefined : 40003);
+              if (existing === undefined) plants.set(each.id, { name, key });
             }
             const expected = [...plants].toSorted(([a], [b]) => a - b).map(([id, { name }]) => ({ id, name }));
             expect((await api.list(token, "?fields=id,name")).body).toEqual(expected);
@@ -125,7 +125,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
 
   describe("POST /plants", () => {
     it(
-      "takes a JSON value just when the contract does",
+      "accepts a JSON value exactly when it is a valid plant",
       async () => {
         const token = await service.token();
         const any = fc.jsonValue({ maxDepth: 2 });
@@ -160,11 +160,11 @@ describe.each(ENGINES)("on %s", (_, open) => {
     );
 
     it(
-      "takes bytes just when they are JSON in UTF-8",
+      "returns 40001 exactly when the body is not JSON in UTF-8",
       async () => {
         const token = await service.token();
         const valid = Buffer.from('{"id":1,"name":"Läuferé🌱","tag":"t"}');
-        const damaged = fc
+        const mutated = fc
           .tuple(fc.nat({ max: valid.length - 1 }), fc.integer({ min: 0, max: 255 }), fc.boolean())
           .map(([at, byte, isCut]) =>
             isCut
@@ -172,7 +172,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
               : Buffer.concat([valid.subarray(0, at), Buffer.of(byte), valid.subarray(at + 1)]),
           );
         await fc.assert(
-          fc.asyncProperty(fc.oneof(fc.uint8Array({ maxLength: 200 }), damaged), async (bytes) => {
+          fc.asyncProperty(fc.oneof(fc.uint8Array({ maxLength: 200 }), mutated), async (bytes) => {
             let value: unknown;
             let isJson = true;
             try {
@@ -194,7 +194,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
 
   describe("GET /plants", () => {
     it(
-      "answers any query with 200 or 400",
+      "returns 200 or 400 for any query",
       async () => {
         const token = await service.token();
         await api.create(token, { id: 1, name: "x", tag: "t" });
@@ -258,7 +258,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
 
   describe("DELETE /plants/{id}", () => {
     it(
-      "answers any path with 404 when it is an id, and with 400 when it is none",
+      "returns 404 when the path contains a valid id, and 400 otherwise",
       async () => {
         const token = await service.token();
         const text = fc.oneof(
@@ -266,7 +266,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
           fc.string({ unit: fc.constantFrom(..."-+0123456789.e "), minLength: 1 }),
           int64.map(String),
         );
-        // A client resolves dots before it sends them, also when they are encoded.
+        // fetch resolves dot segments before it sends the request, even if they are percent-encoded.
         const path = text.filter((each) => each !== "." && each !== "..");
         await fc.assert(
           fc.asyncProperty(path, async (id) => {

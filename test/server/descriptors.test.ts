@@ -9,7 +9,7 @@ const FILES = 100;
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
 
-/** The program as a server that may have only so many files and connections open. */
+/** Starts a server that can open at most {@link FILES} files and connections. */
 async function startWithFewFiles(database: string) {
   const args = commandLine(["serve", "--database", database, "--port", "0", "--admin-port", "off"]);
   const limited = ["sh", "-c", `ulimit -n ${FILES} && exec "$@"`, "sh", ...args];
@@ -31,26 +31,26 @@ function send(socket: Socket, path: string, token: string): Promise<string> {
   return response;
 }
 
-describe("a server that can have no more connections", () => {
-  it("goes on with those it has, and takes new ones when there is room", async () => {
+describe("a server that has reached its limit of file descriptors", () => {
+  it("serves its open connections, and accepts others when descriptors become free", async () => {
     const database = `sqlite:${folder.path}/plants.db`;
     const token = await createToken(database, "ann");
     const { url, server } = await startWithFewFiles(database);
     const first = await open(url);
     expect(await send(first, "/plants", token)).toStartWith("HTTP/1.1 200 ");
-    // The kernel takes those for which the server has no room, and lets them wait.
+    // The kernel queues the connections that the server cannot accept.
     const others = await Promise.all(Array.from({ length: 2 * FILES }, () => open(url)));
     for (let n = 0; n < 10; n++) expect(await send(first, "/plants", token)).toStartWith("HTTP/1.1 200 ");
     const last = others.pop() as Socket;
-    const answer = send(last, "/plants", token);
+    const response = send(last, "/plants", token);
     for (const socket of others) socket.destroy();
-    expect(await answer).toStartWith("HTTP/1.1 200 ");
+    expect(await response).toStartWith("HTTP/1.1 200 ");
     for (const socket of [first, last]) socket.destroy();
     server.kill();
     await server.exited;
   });
 
-  it("serves the page as soon as there are descriptors for it", async () => {
+  it("serves the page when descriptors become free", async () => {
     const { url, server } = await startWithFewFiles(`sqlite:${folder.path}/plants.db`);
     const first = await open(url);
     expect(await send(first, "/livez", "")).toStartWith("HTTP/1.1 200 ");

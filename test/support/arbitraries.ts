@@ -2,17 +2,18 @@ import fc from "fast-check";
 import type { CreateHeaders, ExpectedQuery } from "./oracle.ts";
 
 /*
- * Arbitrary input for the service, much of it nearly right. Texts for the wire have a character a byte (ISO 8859-1).
+ * fast-check arbitraries for requests, many of them almost valid. Strings for the wire have one character per byte
+ * (ISO 8859-1).
  */
 
 const latin1 = (text: string): string => Buffer.from(text).toString("latin1");
 const join = (parts: readonly string[]): string => parts.join("");
-/** A byte that may stand in a line of a head, or in a part of it. */
-const inLine = fc
+/** A byte other than white space and control characters. */
+const visibleByte = fc
   .oneof(fc.integer({ min: 0x21, max: 0x7e }), fc.integer({ min: 0x80, max: 0xff }))
   .map((byte) => String.fromCharCode(byte));
 
-/** Texts of every kind: whole code points, UTF-16 units that need not pair up, white space, any length near a limit. */
+/** Strings of code points, of UTF-16 units with lone surrogates, of white space, and with lengths around a limit. */
 export const text = (limit: number): fc.Arbitrary<string> =>
   fc.oneof(
     fc.string({ unit: "binary" }),
@@ -22,21 +23,21 @@ export const text = (limit: number): fc.Arbitrary<string> =>
     fc.string({ unit: fc.constantFrom(..." \t\u0085\u00a0\u2003\u3000\ufeff\u200b\u180e") }),
   );
 
-/** Ids of 64 bits, often at the bounds of what integers and doubles hold. */
+/** 64-bit integers, often at the bounds of int64 and of exact doubles. */
 export const int64: fc.Arbitrary<bigint> = fc.oneof(
   fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }),
   fc.constantFrom(-(2n ** 63n), 2n ** 63n - 1n, 2n ** 53n, 2n ** 53n + 1n, -(2n ** 53n) - 1n, 0n, -1n),
 );
 
-/** Integers at and beyond the bounds of 64 bits. */
-const beyond = fc.oneof(
+/** Integers of up to 71 bits, many of them just outside int64. */
+const largeInteger = fc.oneof(
   fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }),
   fc.constantFrom(-(2n ** 63n) - 1n, 2n ** 63n, 2n ** 64n, -(2n ** 64n)),
 );
 
 const number: fc.Arbitrary<string> = fc.oneof(
   { weight: 4, arbitrary: int64.map(String) },
-  beyond.map(String),
+  largeInteger.map(String),
   fc
     .tuple(
       fc.constantFrom("", "-"),
@@ -66,7 +67,7 @@ const number: fc.Arbitrary<string> = fc.oneof(
   ),
 );
 
-/** A text as a JSON string, its characters escaped or not; sometimes broken. */
+/** JSON strings with and without escapes, some of them malformed. */
 const string = (limit: number): fc.Arbitrary<string> =>
   fc.oneof(
     { weight: 9, arbitrary: text(limit).map((each) => JSON.stringify(each)) },
@@ -74,12 +75,12 @@ const string = (limit: number): fc.Arbitrary<string> =>
     fc.string({ unit: fc.constantFrom(...'\\u0d8"ntx\n\0 a') }).map((each) => `"${each}"`),
   );
 
-/** The text as a JSON string, one in some UTF-16 units by its number. */
-const escaped = (value: string, every: number): string =>
+/** Encodes a text as a JSON string in which one of every `skipped + 1` UTF-16 units is a `\u` escape. */
+const escaped = (value: string, skipped: number): string =>
   `"${value
     .split("")
     .map((unit, at) =>
-      at % (every + 1) === 0
+      at % (skipped + 1) === 0
         ? `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`
         : JSON.stringify(unit).slice(1, -1),
     )
@@ -93,26 +94,26 @@ const member = fc.oneof(
   fc.tuple(string(5), fc.json({ maxDepth: 2 })).map((parts) => parts.join(":")),
   fc.constantFrom('"__proto__":{"id":1}', '"\\u0069d":7', '"ID":1', '"constructor":{}', "", "1"),
 );
-const plant = fc
+const plantLike = fc
   .tuple(likely(number), likely(string(1_024)), fc.array(member, { maxLength: 2 }), fc.constantFrom(",", " ,\n"))
   .map(([id, name, others, comma]) => `{${[`"id":${id}`, `"name":${name}`, ...others].join(comma)}}`);
-const goodPlant = fc
+const validPlant = fc
   .record({ id: int64, name: text(1_024), tag: fc.option(text(255), { nil: undefined }) })
   .map(({ id, ...texts }) => `{"id":${id},${JSON.stringify(texts).slice(1)}`);
 
-/** One change to some bytes. */
-interface Change {
+/** A change of a byte sequence. */
+interface Mutation {
   readonly at: number;
-  readonly kind: "replace" | "insert" | "delete" | "repeat" | "cut";
+  readonly kind: "replace" | "insert" | "delete" | "repeat" | "truncate";
   readonly length: number;
   readonly byte: number;
 }
 
-const change: fc.Arbitrary<Change> = fc.record({
+const mutation: fc.Arbitrary<Mutation> = fc.record({
   at: fc.noBias(fc.nat({ max: 10_000 })),
   kind: fc.oneof(
     { weight: 9, arbitrary: fc.constantFrom("replace", "insert", "delete", "repeat") },
-    fc.constant("cut"),
+    fc.constant("truncate"),
   ),
   length: fc.integer({ min: 1, max: 8 }),
   byte: fc.oneof(
@@ -121,53 +122,53 @@ const change: fc.Arbitrary<Change> = fc.record({
   ),
 });
 
-/** What is done to some bytes. */
-export const damage: fc.Arbitrary<readonly Change[]> = fc.array(change, { minLength: 1, maxLength: 2 });
+/** One or two changes of a byte sequence. */
+export const mutations: fc.Arbitrary<readonly Mutation[]> = fc.array(mutation, { minLength: 1, maxLength: 2 });
 
-/** Bytes, one a character, after some changes. */
-export const damaged = (bytes: string, changes: readonly Change[]): string =>
+/** Applies changes to bytes, given as one character per byte. */
+export const mutate = (bytes: string, changes: readonly Mutation[]): string =>
   changes.reduce((text, { at, kind, length, byte }) => {
     const start = at % (text.length + 1);
     const [head, tail] = [text.slice(0, start), text.slice(start)];
-    if (kind === "cut") return head;
+    if (kind === "truncate") return head;
     if (kind === "repeat") return head + tail.slice(0, length) + tail;
     const middle = kind === "delete" ? "" : String.fromCharCode(byte);
     return head + middle + tail.slice(kind === "insert" ? 0 : length);
   }, bytes);
 
 const bytes: fc.Arbitrary<Uint8Array> = fc.oneof(
-  { weight: 30, arbitrary: goodPlant.map((each) => Buffer.from(each)) },
-  { weight: 30, arbitrary: plant.map((each) => Buffer.from(each)) },
+  { weight: 30, arbitrary: validPlant.map((each) => Buffer.from(each)) },
+  { weight: 30, arbitrary: plantLike.map((each) => Buffer.from(each)) },
   {
     weight: 20,
     arbitrary: fc
-      .tuple(fc.oneof(plant, goodPlant), damage)
-      .map(([each, changes]) => Buffer.from(damaged(latin1(each), changes), "latin1")),
+      .tuple(fc.oneof(plantLike, validPlant), mutations)
+      .map(([each, changes]) => Buffer.from(mutate(latin1(each), changes), "latin1")),
   },
   { weight: 5, arbitrary: fc.json().map((each) => Buffer.from(each)) },
   { weight: 5, arbitrary: fc.uint8Array({ maxLength: 200 }).map((each) => Buffer.from(each)) },
   {
     weight: 3,
     arbitrary: fc
-      .tuple(plant, fc.constantFrom<BufferEncoding>("utf16le", "latin1"))
+      .tuple(plantLike, fc.constantFrom<BufferEncoding>("utf16le", "latin1"))
       .map(([each, encoding]) => Buffer.from(each, encoding)),
   },
-  { weight: 2, arbitrary: plant.map((each) => Buffer.from(`\ufeff${each}`)) },
+  { weight: 2, arbitrary: plantLike.map((each) => Buffer.from(`\ufeff${each}`)) },
   {
     weight: 1,
     arbitrary: fc
-      .tuple(goodPlant, fc.integer({ min: 65_530, max: 65_542 }))
+      .tuple(validPlant, fc.integer({ min: 65_530, max: 65_542 }))
       .map(([each, length]) => Buffer.from(latin1(each).padEnd(length), "latin1")),
   },
 );
 
-/** A body, and the sizes of the chunks that it comes in; without them it comes with its length. */
+/** A body and the sizes of its chunks. Without chunk sizes it is sent with a `Content-Length`. */
 export const body: fc.Arbitrary<{ bytes: Uint8Array; chunkSizes?: number[] | undefined }> = fc.record({
   bytes,
   chunkSizes: fc.option(fc.array(fc.integer({ min: 1, max: 100 }), { maxLength: 5 }), { nil: undefined, freq: 3 }),
 });
 
-/** A create of this body. */
+/** Returns a create with this body. */
 export function createWith(token: string, bytes: Uint8Array, chunkSizes?: readonly number[]): Uint8Array {
   const framing = chunkSizes === undefined ? `Content-Length: ${bytes.length}` : "Transfer-Encoding: chunked";
   const head = `POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n${framing}\r\n\r\n`;
@@ -184,15 +185,15 @@ export function createWith(token: string, bytes: Uint8Array, chunkSizes?: readon
 
 const percent = fc.integer({ min: 0, max: 255 }).map((byte) => `%${byte.toString(16).padStart(2, "0")}`);
 const encoded = text(255).map((each) => encodeURIComponent(each.toWellFormed()));
-const odd = fc.array(
-  fc.oneof({ weight: 3, arbitrary: fc.constantFrom(..."-+0123456789.eE%_,;=&?#/") }, percent, inLine),
+const oddParts = fc.array(
+  fc.oneof({ weight: 3, arbitrary: fc.constantFrom(..."-+0123456789.eE%_,;=&?#/") }, percent, visibleByte),
   { maxLength: 24 },
 );
 
-/** What may stand behind `/plants/`. A `?` would begin a query. */
+/** The part of a path after `/plants/`. It contains no `?`, which would begin a query. */
 export const pathId: fc.Arbitrary<string> = fc.oneof(
   int64.map(String),
-  beyond.map(String),
+  largeInteger.map(String),
   fc
     .tuple(
       fc.constantFrom("", "-", "+", "0", "%2d", "%30", "00000"),
@@ -200,11 +201,11 @@ export const pathId: fc.Arbitrary<string> = fc.oneof(
       fc.constantFrom("", "", "", "", ".0", "%20", "/", "#", "e0"),
     )
     .map(join),
-  odd.map((parts) => join(parts).replaceAll("?", "")),
-  fc.array(inLine, { maxLength: 10 }).map((parts) => join(parts).replaceAll("?", "")),
+  oddParts.map((parts) => join(parts).replaceAll("?", "")),
+  fc.array(visibleByte, { maxLength: 10 }).map((parts) => join(parts).replaceAll("?", "")),
 );
 
-/** The plants that lists are asked for. */
+/** The stored plants that {@link query} selects from. */
 export const PLANTS: readonly { id: bigint; name: string; tag?: string }[] = [
   { id: -(2n ** 63n), name: "smallest" },
   { id: -1n, name: "empty", tag: "" },
@@ -215,15 +216,15 @@ export const PLANTS: readonly { id: bigint; name: string; tag?: string }[] = [
   { id: 2n ** 63n - 1n, name: "largest", tag: "a b" },
 ];
 
-/** What a list of {@link PLANTS} has to be. */
-export function listOf({ limit = PLANTS.length, after, tag, fields }: ExpectedQuery): {
+/** The expected list of {@link PLANTS}. */
+export function expectedList({ limit = PLANTS.length, after, tag, fields }: ExpectedQuery): {
   text: string;
   isLast: boolean;
 } {
-  const meant = PLANTS.filter(
+  const matching = PLANTS.filter(
     (each) => (after === undefined || each.id > after) && (tag === undefined || each.tag === tag),
   );
-  const shown = meant.slice(0, limit).map(({ id, name, tag: own }) => {
+  const page = matching.slice(0, limit).map(({ id, name, tag: own }) => {
     const members = [
       fields.includes("id") ? `"id":${id}` : "",
       fields.includes("name") ? `"name":${JSON.stringify(name)}` : "",
@@ -231,7 +232,7 @@ export function listOf({ limit = PLANTS.length, after, tag, fields }: ExpectedQu
     ];
     return `{${members.filter((each) => each !== "").join(",")}}`;
   });
-  return { text: `[${shown.join(",")}]`, isLast: meant.length <= limit };
+  return { text: `[${page.join(",")}]`, isLast: matching.length <= limit };
 }
 
 const parameter = fc.oneof(
@@ -250,7 +251,7 @@ const parameter = fc.oneof(
       .array(fc.constantFrom("id", "name", "tag", "ID", "%69d", ""), { minLength: 1, maxLength: 4 })
       .map((each) => each.join(",")),
   ),
-  fc.tuple(fc.constantFrom("limit", "after", "tag", "fields", "x", "", "LIMIT", "%ff"), odd.map(join)),
+  fc.tuple(fc.constantFrom("limit", "after", "tag", "fields", "x", "", "LIMIT", "%ff"), oddParts.map(join)),
 );
 
 /** The query of a list. */
@@ -264,29 +265,29 @@ export const query: fc.Arbitrary<string> = fc.oneof(
       )
       .map((pairs) => pairs.join("&")),
   },
-  odd.map(join),
-  fc.array(inLine, { maxLength: 20 }).map(join),
+  oddParts.map(join),
+  fc.array(visibleByte, { maxLength: 20 }).map(join),
 );
 
-/** The headers of a create that a test looks at. */
-export interface AnyHeaders extends CreateHeaders {
+/** The header values of a create, one per occurrence. */
+export interface GeneratedHeaders extends CreateHeaders {
   readonly requestId: readonly string[];
 }
 
 const value = fc.oneof(
   fc
-    .array(fc.oneof({ weight: 5, arbitrary: inLine }, fc.constantFrom(" ", "\t", ",", "\x7f", "\xa0")), {
+    .array(fc.oneof({ weight: 5, arbitrary: visibleByte }, fc.constantFrom(" ", "\t", ",", "\x7f", "\xa0")), {
       maxLength: 12,
     })
     .map(join),
   fc.integer({ min: 120, max: 260 }).map((length) => "k".repeat(length)),
 );
-/** Mostly once one of the good values, at times slightly changed, sometimes none or two. */
-const header = (...good: string[]): fc.Arbitrary<string[]> => {
+/** Usually one occurrence of a valid value or of a slightly changed one; sometimes no occurrence, or two or three. */
+const header = (...valid: string[]): fc.Arbitrary<string[]> => {
   const changed = fc
-    .tuple(fc.constantFrom(...good), fc.nat({ max: 80 }), fc.constantFrom(...' \t,;="\xa0\x85x\x7f'))
+    .tuple(fc.constantFrom(...valid), fc.nat({ max: 80 }), fc.constantFrom(...' \t,;="\xa0\x85x\x7f'))
     .map(([each, at, extra]) => `${each.slice(0, at)}${extra}${each.slice(at)}`);
-  const one = fc.oneof({ weight: 8, arbitrary: fc.constantFrom(...good) }, { weight: 2, arbitrary: changed }, value);
+  const one = fc.oneof({ weight: 8, arbitrary: fc.constantFrom(...valid) }, { weight: 2, arbitrary: changed }, value);
   return fc.oneof(
     { weight: 12, arbitrary: one.map((each) => [each]) },
     fc.constant<string[]>([]),
@@ -294,8 +295,8 @@ const header = (...good: string[]): fc.Arbitrary<string[]> => {
   );
 };
 
-/** The headers of creates with this token. */
-export const headers = (token: string): fc.Arbitrary<AnyHeaders> =>
+/** Headers of creates with this token. */
+export const headers = (token: string): fc.Arbitrary<GeneratedHeaders> =>
   fc.record({
     authorization: header(`Bearer ${token}`, `bearer ${token}`, `BEARER   ${token}`),
     contentType: header("application/json", "Application/JSON ; Charset=UTF-8", 'application/json;charset="utf-8"'),
@@ -303,19 +304,19 @@ export const headers = (token: string): fc.Arbitrary<AnyHeaders> =>
     requestId: fc.oneof(fc.constant<string[]>([]), header("id", "x".repeat(128))),
   });
 
-/** The headers of a create that is taken. */
-export const goodHeaders = (token: string): AnyHeaders => ({
+/** Valid headers of a create. */
+export const validHeaders = (token: string): GeneratedHeaders => ({
   authorization: [`Bearer ${token}`],
   contentType: ["application/json"],
   idempotencyKey: ["k".repeat(200)],
   requestId: ["x".repeat(120)],
 });
 
-/** The plant that goes with {@link headOf}. */
+/** The body of a request that begins with {@link headOf}. */
 export const PLANT = '{"id":1,"name":"x"}';
 
 /** The head of a create of {@link PLANT}. */
-export const headOf = ({ authorization, contentType, idempotencyKey, requestId }: AnyHeaders): string =>
+export const headOf = ({ authorization, contentType, idempotencyKey, requestId }: GeneratedHeaders): string =>
   [
     "POST /plants HTTP/1.1",
     "Host: x",
