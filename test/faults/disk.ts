@@ -1,6 +1,6 @@
 /**
- * `npx bun test/faults/disk.ts`: lets the kernel's answers to fsync fail or come late while clients create, then starts
- * the server again and counts what was answered and is gone. It needs strace, which the test suite does without.
+ * `npx bun test/faults/disk.ts`: injects fsync failures and delays in the kernel while clients create plants, then restarts
+ * the server and counts the acknowledged plants that are lost. It requires strace, unlike the test suite.
  */
 import { join } from "node:path";
 import { PlantStoreClient } from "../../src/client/index.ts";
@@ -9,20 +9,21 @@ import { temporaryFolder } from "../support/service.ts";
 
 const CLIENTS = 24;
 const CREATES = 8_000;
-/** A page for each plant and more, so that the log is soon due to be written back. */
+/** More than a database page, so that a checkpoint is soon due. */
 const NAME = "\u{1f33f}".repeat(1_024);
 
-const FAULTS: readonly [what: string, suffix: string, injection: string][] = [
-  ["the 30th fsync of the log fails", "-wal", "error=EIO:when=30"],
+const FAULTS: readonly [description: string, suffix: string, injection: string][] = [
+  ["the 30th fsync of the WAL fails", "-wal", "error=EIO:when=30"],
   ["every fsync of the database file fails", "", "error=EIO"],
-  ["every fsync of the log takes 200 ms more", "-wal", "delay_exit=200000"],
+  ["every fsync of the WAL takes 200 ms longer", "-wal", "delay_exit=200000"],
 ];
 
-if (Bun.which("strace") === null) throw new Error("strace makes the faults and is missing: apt-get install strace");
-for (const [what, suffix, injection] of FAULTS) console.log(`${what}: ${await meet(suffix, injection)}`);
+if (Bun.which("strace") === null) throw new Error("strace is missing: apt-get install strace");
+for (const [description, suffix, injection] of FAULTS)
+  console.log(`${description}: ${await createWithFault(suffix, injection)}`);
 console.log(`every fsync of the folder fails: ${await failToStart()}`);
 
-/** Starts a server while fsync fails for the folder of its database; resolves with what it prints. */
+/** Starts a server while fsync fails for the folder of its database. Returns its output. */
 async function failToStart(): Promise<string> {
   const folder = temporaryFolder();
   const database = ["--database", `sqlite:${join(folder.path, "plants.db")}`];
@@ -34,7 +35,8 @@ async function failToStart(): Promise<string> {
   return `${stderr.trim()} (exit code ${await child.exited})`;
 }
 
-async function meet(suffix: string, injection: string): Promise<string> {
+/** Creates plants while fsync of a file fails or is slow, then restarts the server. Returns a summary. */
+async function createWithFault(suffix: string, injection: string): Promise<string> {
   const folder = temporaryFolder();
   const path = join(folder.path, "plants.db");
   const database = ["--database", `sqlite:${path}`];
@@ -45,25 +47,25 @@ async function meet(suffix: string, injection: string): Promise<string> {
     ...["-e", `inject=fsync,fdatasync:${injection}`],
     ...commandLine(args),
   ]);
-  const { answered, unknown } = await createMany(new PlantStoreClient({ url: program.url, token, attempts: 1 }));
+  const { acknowledged, failed } = await createMany(new PlantStoreClient({ url: program.url, token, attempts: 1 }));
   const exitCode = await program.stop();
   const again = await startProgram(database);
   const kept = new Set<bigint>();
   for await (const { id } of new PlantStoreClient({ url: again.url, token }).listPlants({ limit: 5_000 })) kept.add(id);
   await again.stop();
-  const lost = answered.filter((id) => !kept.has(id)).length;
+  const lost = acknowledged.filter((id) => !kept.has(id)).length;
   const { stdout, stderr } = await run(["check", ...database]);
   folder.remove();
-  const end = exitCode === 0 ? "the server went on" : `the server ended itself (${exitCode})`;
-  return `${answered.length} answered, ${unknown} not, ${end}; ${lost} lost; ${stdout}${stderr}`.trim();
+  const end = exitCode === 0 ? "the server continued" : `the server exited (${exitCode})`;
+  return `${acknowledged.length} acknowledged, ${failed} failed, ${end}; ${lost} lost; ${stdout}${stderr}`.trim();
 }
 
-/** Creates until all are answered, or two in a row of one client are not. */
-async function createMany(client: PlantStoreClient): Promise<{ answered: bigint[]; unknown: number }> {
+/** Creates plants for at most 20 seconds. A client ends after two failures in a row. */
+async function createMany(client: PlantStoreClient): Promise<{ acknowledged: bigint[]; failed: number }> {
   const endMs = performance.now() + 20_000;
-  const answered: bigint[] = [];
+  const acknowledged: bigint[] = [];
   let next = 0n;
-  let unknown = 0;
+  let failed = 0;
   const clients = Array.from({ length: CLIENTS }, async () => {
     let failures = 0;
     while (next < CREATES && failures < 2 && performance.now() < endMs) {
@@ -73,10 +75,10 @@ async function createMany(client: PlantStoreClient): Promise<{ answered: bigint[
         () => false,
       );
       failures = isDone ? 0 : failures + 1;
-      if (isDone) answered.push(id);
-      else unknown++;
+      if (isDone) acknowledged.push(id);
+      else failed++;
     }
   });
   await Promise.all(clients);
-  return { answered, unknown };
+  return { acknowledged, failed };
 }

@@ -6,17 +6,17 @@ const ROOT = join(import.meta.dir, "../..");
 const MAX_LINES = 250;
 
 interface Rule {
-  /** What the rule is for: a file, or a folder with all that is in it. */
+  /** The file, or folder with all its files, that the rule applies to. */
   readonly part: string;
-  /** What it may import besides itself: files, folders, `node:` and `bun:` modules, `packages`. */
+  /** Allowed imports besides the part itself: files, folders, `node:` and `bun:` modules, `packages`. */
   readonly may: readonly string[];
-  /** What it may import types of. */
+  /** Allowed type-only imports. */
   readonly mayType?: readonly string[];
 }
 
 const EVERYTHING = ["src/", "package.json", "node:", "bun:", "packages"];
 
-/** A file follows the first rule whose part it belongs to. */
+/** For each file, the first rule whose part contains it applies. */
 const RULES: readonly Rule[] = [
   { part: "src/domain/", may: [] },
   { part: "src/app.ts", may: ["src/domain/"], mayType: ["src/storage/storage.ts"] },
@@ -72,12 +72,12 @@ const isWithin = (path: string, part: string): boolean =>
   path === part || (/[/:]$/.test(part) && path.startsWith(part));
 
 interface Import {
-  /** From the root of the project, or as it stands when it is no relative path. */
+  /** A path from the root of the project, or the name of a module. */
   readonly target: string;
   readonly isType: boolean;
 }
 
-/** Everything that a source imports, re-exports, loads later or starts as a thread. */
+/** Returns the static, dynamic and re-exported imports of a source file, and the scripts of its threads. */
 function importsOf(path: string, text: string): Import[] {
   const code = text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, "");
   const statement = /\b(?:(import|export)\s+(type\s)?[^"';]*?\bfrom\s*|import\s*\(?\s*|new URL\(\s*)"([^"]+)"/g;
@@ -87,26 +87,26 @@ function importsOf(path: string, text: string): Import[] {
   }));
 }
 
-/** What is wrong with one source file. */
-function faultsOf(path: string, text: string): string[] {
-  const faults: string[] = [];
+/** Returns the violations in one source file. */
+function violationsOf(path: string, text: string): string[] {
+  const violations: string[] = [];
   if (path !== "src/config/config.ts" && /\b(?:process|Bun|import\.meta)\s*\.\s*env\b/.test(text))
-    faults.push(`${path} reads the environment`);
+    violations.push(`${path} reads the environment`);
   const lines = text.split("\n").length - 1;
-  if (lines >= MAX_LINES) faults.push(`${path} has ${lines} lines`);
-  if (!/\.tsx?$/.test(path)) return faults;
+  if (lines >= MAX_LINES) violations.push(`${path} has ${lines} lines`);
+  if (!/\.tsx?$/.test(path)) return violations;
   const rule = RULES.find(({ part }) => isWithin(path, part));
-  if (rule === undefined) return [...faults, `${path} belongs to no part`];
+  if (rule === undefined) return [...violations, `${path} belongs to no part`];
   for (const { target, isType } of importsOf(path, text)) {
     const kind = /^(src\/|package\.json$|node:|bun$|bun:)/.test(target) ? target : "packages";
     const allowed = [rule.part, ...rule.may, ...(isType ? (rule.mayType ?? []) : [])];
     if (target === "src/main.ts" || !allowed.some((part) => isWithin(kind, part)))
-      faults.push(`${path} imports ${target}`);
+      violations.push(`${path} imports ${target}`);
   }
-  return faults;
+  return violations;
 }
 
-/** Returns a chain of imports that ends where it begins, if any. */
+/** Returns an import cycle, if any. */
 function findCycle(imports: ReadonlyMap<string, readonly string[]>): string[] | undefined {
   const done = new Set<string>();
   const visit = (path: string, chain: readonly string[]): string[] | undefined => {
@@ -131,16 +131,16 @@ const files = [...new Bun.Glob("src/**/*.{ts,tsx,css,html}").scanSync(ROOT)].sor
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 
 describe("the architecture", () => {
-  it("has every file in a part that imports only what it may", () => {
+  it("allows every import in src/", () => {
     expect(files.length).toBeGreaterThan(30);
-    expect(files.flatMap((path) => faultsOf(path, read(path)))).toEqual([]);
+    expect(files.flatMap((path) => violationsOf(path, read(path)))).toEqual([]);
   });
 
-  it("has a rule for nothing that is not there", () => {
+  it("has no rule for a missing file or folder", () => {
     expect(RULES.filter(({ part }) => !files.some((path) => isWithin(path, part)))).toEqual([]);
   });
 
-  it("is followed from the entry: the checker sees imports in every form", () => {
+  it("detects static, dynamic and re-exported imports", () => {
     expect(importsOf("src/server/listeners.ts", read("src/server/listeners.ts")).map(({ target }) => target)).toContain(
       "src/app.ts",
     );
@@ -153,13 +153,13 @@ describe("the architecture", () => {
     ]);
   });
 
-  it("has no import cycle, types included", () => {
+  it("has no import cycle, including type imports", () => {
     const sources = files.filter((path) => /\.tsx?$/.test(path));
     const imports = new Map(sources.map((path) => [path, importsOf(path, read(path)).map(({ target }) => target)]));
     expect(findCycle(imports)).toBeUndefined();
   });
 
-  it("would not hold with a cycle of type imports", () => {
+  it("detects an import cycle", () => {
     const imports = new Map([
       ["a.ts", ["b.ts"]],
       ["b.ts", ["c.ts", "d.ts"]],
@@ -169,7 +169,7 @@ describe("the architecture", () => {
     expect(findCycle(imports)).toEqual(["a.ts", "b.ts", "d.ts", "a.ts"]);
   });
 
-  const breaches: [path: string, text: string, fault: string][] = [
+  const violating: [path: string, text: string, violation: string][] = [
     ["src/domain/plant.ts", 'import { z } from "zod";', "imports zod"],
     ["src/domain/plant.ts", 'import { readFileSync } from "node:fs";', "imports node:fs"],
     ["src/domain/plant.ts", 'import type { App } from "../app.ts";', "imports src/app.ts"],
@@ -193,9 +193,9 @@ describe("the architecture", () => {
     ["src/other/new.ts", "", "belongs to no part"],
     ["src/app.ts", "\n".repeat(MAX_LINES), `has ${MAX_LINES} lines`],
   ];
-  for (const [path, text, fault] of breaches) {
-    it(`would not hold if ${path} ${fault}${text.startsWith("import type") ? " for a type" : ""}`, () => {
-      expect(faultsOf(path, text)).toEqual([`${path} ${fault}`]);
+  for (const [path, text, violation] of violating) {
+    it(`detects that ${path} ${violation}${text.startsWith("import type") ? " for a type" : ""}`, () => {
+      expect(violationsOf(path, text)).toEqual([`${path} ${violation}`]);
     });
   }
 });

@@ -16,7 +16,7 @@ describe("npm run build", () => {
   }, TIMEOUT_MS);
   afterAll(() => folder.remove());
 
-  /** Runs the program, on its own in a folder. */
+  /** Runs the executable in a folder without other files. */
   async function run(...args: string[]) {
     const program = join(folder.path, "plantstore");
     if (!existsSync(program)) await Bun.write(program, Bun.file(join(root, "dist/plantstore")), { mode: 0o755 });
@@ -24,7 +24,7 @@ describe("npm run build", () => {
     return track(Bun.spawn([program, ...args], options));
   }
 
-  /** Starts a server; resolves with its process and what it first prints. */
+  /** Starts a server and parses its ready message. */
   async function serve(...args: string[]) {
     const server = await run("serve", "--port", "0", "--admin-port", "off", ...args);
     const { value } = await server.stdout.getReader().read();
@@ -33,7 +33,7 @@ describe("npm run build", () => {
   }
 
   it(
-    "makes one file that serves, reference page and all, with nothing else around it",
+    "builds an executable that serves the API, the pages and backups without other files",
     async () => {
       const { server, url, headers } = await serve();
       const body = '{"id": 9223372036854775807, "name": "Clarkia"}';
@@ -55,7 +55,7 @@ describe("npm run build", () => {
   );
 
   it(
-    "makes one file that starts its workers from itself",
+    "builds an executable that starts its own workers",
     async () => {
       const database = await newPostgresDatabase();
       const { server, url, headers } = await serve("--workers", "2", "--database", database.url);
@@ -67,7 +67,7 @@ describe("npm run build", () => {
     TIMEOUT_MS,
   );
 
-  it("makes the client as a package", async () => {
+  it("builds the client package", async () => {
     const { exports } = await Bun.file(join(root, "package.json")).json();
     const client = await import(join(root, exports["."].default));
     expect(Object.keys(client).toSorted()).toEqual(["ConnectionError", "PlantStoreClient", "PlantStoreError"]);

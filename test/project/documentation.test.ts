@@ -10,7 +10,7 @@ const root = join(import.meta.dir, "../..");
 const read = (path: string) => Bun.file(join(root, path)).text();
 const readme = await read("README.md");
 
-/** The rows of the README's table between two comments. */
+/** Returns the rows of the README's table between the comments with this name. */
 function table(name: string): string[] {
   const [, body = ""] = new RegExp(`<!-- ${name} -->\n([^]*?)<!-- /${name} -->`).exec(readme) ?? [];
   return body.replaceAll(/ +/g, " ").trim().split("\n").slice(2);
@@ -31,7 +31,7 @@ describe("README", () => {
     );
   });
 
-  it("shows what the first commands really answer", async () => {
+  it("shows the actual output of the first commands", async () => {
     const folder = temporaryFolder();
     const program = await startProgram(["--database", `sqlite:${folder.path}/plants.db`]);
     const token = /plt_\w+/.exec(program.stdout())?.[0] ?? "";
@@ -55,7 +55,7 @@ describe("the documentation", () => {
     readdirSync(join(root, "docs")).map((page) => `docs/${page}`),
   );
 
-  it.each(pages.filter((page) => page.endsWith(".md")))("names only files that exist: %s", async (page) => {
+  it.each(pages.filter((page) => page.endsWith(".md")))("links to and names only existing files: %s", async (page) => {
     const text = await read(page);
     const linked = [...text.matchAll(/\]\((?!https?:|#)([^)#]+)/g)].map(([, path]) => join(page, "..", path ?? ""));
     const quoted = [...text.matchAll(/`((?:src|test|bench|docs|examples)\/[\w./-]+)`/g)].map(([, path]) => path ?? "");
@@ -70,14 +70,14 @@ describe("the documentation", () => {
   });
 });
 
-/** The words of a shell command with simple quotes. */
+/** Splits a shell command with simple quotes into words. */
 function split(command: string): string[] {
   return [...command.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(
     ([, double, single, bare]) => double ?? single ?? bare ?? "",
   );
 }
 
-/** Does what `curl` does with the options that the README uses, so that the test does not need it. */
+/** Emulates `curl` with the options that the README uses, so that the test does not require it. */
 async function curl(words: readonly string[]): Promise<string> {
   const valuesOf = (option: string) => words.filter((_, index) => words[index - 1] === option);
   const [body] = valuesOf("-d");

@@ -7,7 +7,7 @@ const root = join(import.meta.dir, "../..");
 
 describe("npm start", () => {
   it.each(["SIGTERM", "SIGINT"] as const)(
-    "ends the server, and not only npm, on %s",
+    "stops the server, not only npm, on %s",
     async (signal) => {
       const folder = temporaryFolder();
       const settings = ["--database", `sqlite:${folder.path}/plants.db`, "--port", "0", "--admin-port", "off"];

@@ -16,8 +16,8 @@ const first = makeCertificate("first");
 const second = makeCertificate("second");
 
 /** Cipher suites of TLS 1.2; `*` is the type of the server's key. */
-const GOOD_SUITES = ["ECDHE-*-AES128-GCM-SHA256", "ECDHE-*-AES256-GCM-SHA384", "ECDHE-*-CHACHA20-POLY1305"];
-const BAD_SUITES = [
+const ALLOWED_SUITES = ["ECDHE-*-AES128-GCM-SHA256", "ECDHE-*-AES256-GCM-SHA384", "ECDHE-*-CHACHA20-POLY1305"];
+const REJECTED_SUITES = [
   "ECDHE-*-AES128-SHA",
   "ECDHE-*-AES256-SHA",
   "ECDHE-*-AES128-SHA256",
@@ -33,7 +33,7 @@ const startProgram = startPrograms();
 
 let folders = 0;
 
-/** A folder with a certificate and a database of its own. */
+/** Creates a folder with a certificate. Returns its paths and the URL of a database in it. */
 function newFiles({ cert, key }: TestCertificate) {
   const path = join(folder.path, String(++folders));
   mkdirSync(path);
@@ -113,13 +113,13 @@ describe("a server with a certificate", () => {
           () => false,
         );
       const accepted = async () => {
-        const results = [...GOOD_SUITES, ...BAD_SUITES].map(async (suite) => {
+        const results = [...ALLOWED_SUITES, ...REJECTED_SUITES].map(async (suite) => {
           const cipher = suite.replace("*", type);
           return (await accepts(cipher)) ? [cipher] : [];
         });
         return (await Promise.all(results)).flat();
       };
-      const expected = GOOD_SUITES.map((suite) => suite.replace("*", type));
+      const expected = ALLOWED_SUITES.map((suite) => suite.replace("*", type));
       expect(await accepted()).toEqual(expected);
       writeFileSync(files.cert, after.cert);
       writeFileSync(files.key, after.key);
@@ -130,7 +130,7 @@ describe("a server with a certificate", () => {
     TIMEOUT_MS,
   );
 
-  it("shares its port with no other server", async () => {
+  it("does not share its port with another server", async () => {
     const { port } = new URL((await start(newFiles(first))).url);
     const { cert, key, database } = newFiles(first);
     const files = ["--database", database, "--tls-cert", cert, "--tls-key", key];
@@ -155,12 +155,12 @@ describe("a server with a certificate", () => {
   function exchange(program: Program, bytes: Uint8Array): Promise<string> {
     const { promise, resolve } = Promise.withResolvers<string>();
     const socket = connectTcp(portOf(program), "127.0.0.1", () => socket.write(bytes));
-    let answer = "";
+    let received = "";
     socket.on("data", (chunk) => {
-      answer += chunk.toString("latin1");
+      received += chunk.toString("latin1");
     });
     socket.on("error", () => {});
-    socket.on("close", () => resolve(answer));
+    socket.on("close", () => resolve(received));
     return promise;
   }
 
@@ -184,9 +184,9 @@ describe("a server with a certificate", () => {
       await program.logged("certificate replaced");
       expect(await nameShownBy(program)).toBe("second");
       expect(await fetchMetrics(program)).toContain("plantstore_http_requests_pending 1");
-      const answer = new Promise<string>((resolve) => socket.once("data", (chunk) => resolve(String(chunk))));
+      const response = new Promise<string>((resolve) => socket.once("data", (chunk) => resolve(String(chunk))));
       socket.write(body.slice(9));
-      expect(await answer).toStartWith("HTTP/1.1 200 OK\r\n");
+      expect(await response).toStartWith("HTTP/1.1 200 OK\r\n");
       expect(await program.stop()).toBe(0);
     },
     TIMEOUT_MS,
@@ -196,7 +196,7 @@ describe("a server with a certificate", () => {
     "follows links that are switched atomically, and keeps the old certificate while the new one is invalid",
     async () => {
       const files = newFiles(first);
-      const [good, bad] = [newFiles(second), newFiles({ cert: second.cert, key: first.key })];
+      const [valid, mismatched] = [newFiles(second), newFiles({ cert: second.cert, key: first.key })];
       const links = { cert: join(files.path, "live/tls.crt"), key: join(files.path, "live/tls.key") };
       const switchTo = (path: string) => {
         symlinkSync(path, join(files.path, "next"));
@@ -204,13 +204,13 @@ describe("a server with a certificate", () => {
       };
       switchTo(files.path);
       const program = await start({ ...links, database: files.database });
-      switchTo(bad.path);
+      switchTo(mismatched.path);
       await program.logged("KEY_VALUES_MISMATCH");
       expect(await nameShownBy(program)).toBe("first");
-      rmSync(bad.cert);
+      rmSync(mismatched.cert);
       await program.logged("ENOENT");
       expect(await nameShownBy(program)).toBe("first");
-      switchTo(good.path);
+      switchTo(valid.path);
       await program.logged("certificate replaced");
       expect(await nameShownBy(program)).toBe("second");
       const events = program.log().map(({ msg }) => msg);
@@ -225,20 +225,20 @@ describe("a server with a certificate", () => {
   );
 });
 
-describe("a certificate that cannot be used", () => {
-  const good = newFiles(first);
-  const mixed = newFiles({ cert: second.cert, key: first.key });
-  const none = newFiles({ cert: "none", key: "none" });
+describe("certificate files", () => {
+  const valid = newFiles(first);
+  const mismatched = newFiles({ cert: second.cert, key: first.key });
+  const invalid = newFiles({ cert: "none", key: "none" });
 
   it.each([
-    ["it belongs to another key", mixed.cert, mixed.key, "KEY_VALUES_MISMATCH"],
-    ["it is not a certificate", none.cert, good.key, "PEM"],
-    ["its key is not a key", good.cert, none.key, "PEM"],
-    ["it does not exist", `${good.cert}.old`, good.key, "no such file"],
-    ["its key does not exist", good.cert, `${good.key}.old`, "no such file"],
-    ["it is a device", "/dev/zero", good.key, "/dev/zero is not a regular file"],
-    ["its key is a folder", good.cert, "/tmp", "/tmp is not a regular file"],
-  ])("fails the start with one line when %s", async (_what, cert, key, reason) => {
+    ["the certificate does not match the key", mismatched.cert, mismatched.key, "KEY_VALUES_MISMATCH"],
+    ["the certificate is not PEM", invalid.cert, valid.key, "PEM"],
+    ["the key is not PEM", valid.cert, invalid.key, "PEM"],
+    ["the certificate does not exist", `${valid.cert}.old`, valid.key, "no such file"],
+    ["the key does not exist", valid.cert, `${valid.key}.old`, "no such file"],
+    ["the certificate is a device", "/dev/zero", valid.key, "/dev/zero is not a regular file"],
+    ["the key is a folder", valid.cert, "/tmp", "/tmp is not a regular file"],
+  ])("make serve exit with 1 and print one line when %s", async (_description, cert, key, reason) => {
     const { exitCode, stdout, stderr } = await run(["serve", "--tls-cert", cert, "--tls-key", key]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
     expect(stderr).toStartWith(`plantstore: cannot use the certificate ${cert} with the key ${key}: `);
@@ -260,7 +260,7 @@ describe("a certificate that cannot be used", () => {
     return { events, stop, check: () => opened.check() };
   }
 
-  it("is logged once for each reason, however often the files are read", () => {
+  it("cause one log line per new error, regardless of the number of checks", () => {
     const files = newFiles(first);
     const { events, stop, check } = watch(files);
     const keys = [first.key, "none", "none", second.key, second.key, "none", first.key, "none", first.key];
@@ -277,7 +277,7 @@ describe("a certificate that cannot be used", () => {
     stop();
   });
 
-  it("is ignored after the watch has ended", () => {
+  it("are ignored after the watch has ended", () => {
     const files = newFiles(first);
     const { events, stop, check } = watch(files);
     stop();
@@ -287,7 +287,7 @@ describe("a certificate that cannot be used", () => {
     expect(events).toEqual([]);
   });
 
-  it("is installed at the next check when the listener rejects it at first, and the error is logged once", () => {
+  it("are installed at a later check when the listener rejects them first, and the error is logged once", () => {
     const files = newFiles(first);
     let attempts = 0;
     const { events, stop, check } = watch(files, () => {
@@ -300,8 +300,8 @@ describe("a certificate that cannot be used", () => {
     stop();
   });
 
-  it.each(["--tls-cert", "--tls-key"])("is a usage error when only %s is given", async (flag) => {
-    const { exitCode, stderr } = await run(["serve", flag, good.cert]);
+  it.each(["--tls-cert", "--tls-key"])("cause a usage error when only %s is given", async (flag) => {
+    const { exitCode, stderr } = await run(["serve", flag, valid.cert]);
     expect([exitCode, stderr]).toEqual([2, "plantstore: --tls-cert and --tls-key must be set together\n"]);
   });
 });

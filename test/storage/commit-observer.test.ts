@@ -10,7 +10,7 @@ describe.each(DATABASES)("a commit observer that throws, on %s", (_, newDatabase
   afterEach(() => database?.drop());
 
   it(
-    "fails no durable write, and its error stays visible",
+    "does not fail the write, and its error is an uncaught exception",
     async () => {
       database = await newDatabase();
       const program = join(import.meta.dir, "../support/throwing-observer.ts");

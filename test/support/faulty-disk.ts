@@ -27,9 +27,9 @@ const FAULTS: Record<string, Fault> = {
     end: () => limitFiles(unlimited),
   },
   /** Writes to the WAL are lost, and its fsync fails. */
-  "lost-log": losing("-wal"),
+  "lost-wal": losing("-wal"),
   /** Writes to the database file are lost, and its fsync fails. */
-  "lost-file": losing(""),
+  "lost-database": losing(""),
 };
 
 const unlimited = 2n ** 64n - 1n;

@@ -31,7 +31,7 @@ const newPath = (): string => join(folder.path, `plants-${++files}.db`);
 
 const startProgram = startPrograms();
 
-/** Starts a server on a new database, with a client that does not retry. `fault` lasts from `fail` to `heal`. */
+/** Starts a server with a client that does not retry. `fail` begins the fault, `heal` ends it. */
 async function start(path: string, fault?: string) {
   const token = await createToken(`sqlite:${path}`, "ann");
   const command = (args: readonly string[]) => [process.execPath, FAULTY_DISK, fault ?? "", path, ...args];
@@ -76,8 +76,8 @@ describe("a full disk", () => {
       expect(await outcomeOf(write())).toMatchObject(UNAVAILABLE);
     }
     const headers = { Authorization: `Bearer ${token}` };
-    const refused = await fetch(`${program.url}/plants/1`, { method: "DELETE", headers });
-    expect([refused.status, refused.headers.get("Retry-After")]).toEqual([503, "1"]);
+    const response = await fetch(`${program.url}/plants/1`, { method: "DELETE", headers });
+    expect([response.status, response.headers.get("Retry-After")]).toEqual([503, "1"]);
     expect((await fetch(`${program.url}/readyz`)).status).toBe(200);
     expect(await ids()).toEqual([1]);
     await heal();
@@ -85,37 +85,37 @@ describe("a full disk", () => {
     expect(await ids()).toEqual([2]);
   });
 
-  it("loses no acknowledged write and applies none partially when it comes and goes", async () => {
+  it("loses no acknowledged write and applies none partially when it fills up repeatedly", async () => {
     const path = newPath();
     const { create, ids, fail, heal } = await start(path, "full");
     await create(0);
-    const [done, refused] = [new Set<number>(), new Set<number>()];
+    const [done, failed] = [new Set<number>(), new Set<number>()];
     let next = 1;
-    let isEnough = false;
+    let isOver = false;
     const writers = Array.from({ length: 24 }, async () => {
-      while (!isEnough) {
+      while (!isOver) {
         const id = next++;
         const outcome = await outcomeOf(create(id, `plant ${id}`.repeat(50)));
         if (outcome !== "done") expect(outcome).toMatchObject(UNAVAILABLE);
-        (outcome === "done" ? done : refused).add(id);
+        (outcome === "done" ? done : failed).add(id);
       }
     });
     for (let round = 1; round <= 3; round++) {
       await until(() => done.size >= round * 200);
       await fail();
-      await until(() => refused.size >= round * 200);
+      await until(() => failed.size >= round * 200);
       await heal();
     }
-    isEnough = true;
+    isOver = true;
     await Promise.all(writers);
     const kept = new Set(await ids());
     expect([...done].filter((id) => !kept.has(id))).toEqual([]);
     expect([...kept].filter((id) => id >= next)).toEqual([]);
-    for (const id of refused) expect(await outcomeOf(create(id, `plant ${id}`.repeat(50)))).toBe("done");
+    for (const id of failed) expect(await outcomeOf(create(id, `plant ${id}`.repeat(50)))).toBe("done");
     expect((await ids()).length).toBe(next);
   });
 
-  it("does not prevent the shutdown; the next server has every acknowledged write", async () => {
+  it("does not prevent the shutdown, after which the next server has every acknowledged write", async () => {
     const path = newPath();
     const { program, create, fail } = await start(path, "full");
     for (let id = 1; id <= 100; id++) await create(id, "Fern ".repeat(200));
@@ -126,9 +126,9 @@ describe("a full disk", () => {
 });
 
 describe("a failed fsync", () => {
-  it("ends the server after a 503 for the queued writes when the WAL fails", async () => {
+  it("of the WAL ends the server after a 503 for the queued writes", async () => {
     const path = newPath();
-    const { program, create, fail } = await start(path, "lost-log");
+    const { program, create, fail } = await start(path, "lost-wal");
     await create(1);
     await fail();
     const outcomes = await Promise.all([2, 3, 4].map((id) => outcomeOf(create(id))));
@@ -141,9 +141,9 @@ describe("a failed fsync", () => {
     for (const id of [1, 2, 3, 4]) expect(await outcomeOf(again.create(id))).toBe("done");
   });
 
-  it("ends the server when the database file fails; the next one recovers it from the WAL", async () => {
+  it("of the database file ends the server, and the next one recovers the file from the WAL", async () => {
     const path = newPath();
-    const { program, create, fail } = await start(path, "lost-file");
+    const { program, create, fail } = await start(path, "lost-database");
     await create(0);
     await fail();
     const done: number[] = [0];
@@ -168,7 +168,7 @@ describe("a failed fsync", () => {
   });
 });
 
-describe("a WAL that a killed server left", () => {
+describe("the WAL of a killed server", () => {
   it("is rewritten and synced before it is used", async () => {
     const path = newPath();
     const { program, create } = await start(path);
@@ -183,17 +183,17 @@ describe("a WAL that a killed server left", () => {
     await storage.close();
   });
 
-  for (const [what, harm] of [
+  for (const [state, damage] of [
     ["missing", (path: string) => rmSync(path)],
     ["empty", (path: string) => truncateSync(path)],
   ] as const) {
-    it(`is kept when its database is ${what}`, async () => {
+    it(`is kept when its database is ${state}`, async () => {
       const path = newPath();
       const { program, create } = await start(path);
       await create(1);
       await program.stop("SIGKILL");
       const bytes = readFileSync(path);
-      harm(path);
+      damage(path);
       const { exitCode, stdout, stderr } = await run(["serve", "--database", `sqlite:${path}`, "--port", "0"]);
       expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
       expect(stderr).toMatch(
@@ -205,7 +205,7 @@ describe("a WAL that a killed server left", () => {
   }
 });
 
-/** Where the leaf pages of a table or an index lie in the file. */
+/** Returns the file offsets of the leaf pages of a table or an index. */
 function leafOffsets(path: string, name: string): number[] {
   const db = new Database(path);
   const rows = db
@@ -215,7 +215,7 @@ function leafOffsets(path: string, name: string): number[] {
   return rows.map(({ pageno }) => (pageno - 1) * PAGE_BYTES);
 }
 
-/** Repeatable noise: the damage is the same in every run. */
+/** Returns pseudorandom bytes, the same in every run. */
 const noise = (length: number): Uint8Array =>
   Uint8Array.from({ length }, (_, n) => Number(Bun.hash.crc32(`${n}`) & 0xff));
 
@@ -225,8 +225,8 @@ function overwrite(path: string, offset: number, bytes: Uint8Array): void {
   closeSync(file);
 }
 
-/** A closed database with 4,000 plants of one owner, every other with a tag, and one of another. */
-async function makeDatabase(): Promise<string> {
+/** Creates and closes a database with 4,000 plants of one owner, every other with a tag, and one plant of another. */
+async function newDatabase(): Promise<string> {
   const path = newPath();
   const storage = await openStorage({ engine: "sqlite", file: path }, { forServer: true });
   await storage.insertPlant("bob", { id: 1n, name: "Fern" }, undefined);
@@ -241,18 +241,21 @@ async function makeDatabase(): Promise<string> {
 }
 
 describe("a damaged database", () => {
-  const seenAtStart: [what: string, harm: (path: string) => void][] = [
+  const detectedAtStart: [description: string, damage: (path: string) => void][] = [
     ["noise in the header", (path) => overwrite(path, 0, noise(100))],
     ["noise in the schema", (path) => overwrite(path, 100, noise(PAGE_BYTES - 100))],
-    ["half of the file", (path) => truncateSync(path, Math.floor(statSync(path).size / 2 / PAGE_BYTES) * PAGE_BYTES)],
-    ["a file cut short by a page", (path) => truncateSync(path, statSync(path).size - PAGE_BYTES)],
-    ["the first 50 bytes", (path) => truncateSync(path, 50)],
-    ["a text", (path) => writeFileSync(path, "Dear diary\n".repeat(1_000))],
+    [
+      "only the first half of the file",
+      (path) => truncateSync(path, Math.floor(statSync(path).size / 2 / PAGE_BYTES) * PAGE_BYTES),
+    ],
+    ["a file without its last page", (path) => truncateSync(path, statSync(path).size - PAGE_BYTES)],
+    ["only the first 50 bytes", (path) => truncateSync(path, 50)],
+    ["text instead of a database", (path) => writeFileSync(path, "Dear diary\n".repeat(1_000))],
   ];
-  for (const [what, harm] of seenAtStart) {
-    it(`is refused at the start with the remedy: ${what}`, async () => {
-      const path = await makeDatabase();
-      harm(path);
+  for (const [description, damage] of detectedAtStart) {
+    it(`is rejected at the start with the remedy: ${description}`, async () => {
+      const path = await newDatabase();
+      damage(path);
       const bytes = readFileSync(path);
       for (const command of [["serve", "--port", "0", "--admin-port", "off"], ["token", "list"], ["check"]]) {
         const { exitCode, stdout, stderr } = await run([...command, "--database", `sqlite:${path}`]);
@@ -264,18 +267,22 @@ describe("a damaged database", () => {
   }
 
   const leaf = (path: string, name: string) => leafOffsets(path, name)[5] as number;
-  const seenWhenRead: [what: string, harm: (path: string) => void, query: string][] = [
+  const detectedByReads: [description: string, damage: (path: string) => void, query: string][] = [
     ["noise over a leaf", (path) => overwrite(path, leaf(path, "plants"), noise(PAGE_BYTES)), ""],
     ["zeros over a leaf", (path) => overwrite(path, leaf(path, "plants"), new Uint8Array(PAGE_BYTES)), ""],
     ["noise over half a leaf", (path) => overwrite(path, leaf(path, "plants") + 2_048, noise(2_048)), ""],
-    ["noise over a leaf behind its header", (path) => overwrite(path, leaf(path, "plants") + 16, noise(4_080)), ""],
-    ["a file cut short within a page", (path) => truncateSync(path, statSync(path).size - 1_000), ""],
-    ["noise over a leaf of the tags", (path) => overwrite(path, leaf(path, "plants_by_tag"), noise(PAGE_BYTES)), "tag"],
+    ["noise over a leaf after its header", (path) => overwrite(path, leaf(path, "plants") + 16, noise(4_080)), ""],
+    ["a file truncated within its last page", (path) => truncateSync(path, statSync(path).size - 1_000), ""],
+    [
+      "noise over a leaf of the tag index",
+      (path) => overwrite(path, leaf(path, "plants_by_tag"), noise(PAGE_BYTES)),
+      "tag",
+    ],
   ];
-  for (const [what, harm, query] of seenWhenRead) {
-    it(`returns 500 for a read of the damage and logs the remedy: ${what}`, async () => {
-      const path = await makeDatabase();
-      harm(path);
+  for (const [description, damage, query] of detectedByReads) {
+    it(`returns 500 for a read of the damaged part and logs the remedy: ${description}`, async () => {
+      const path = await newDatabase();
+      damage(path);
       const { program, client } = await start(path);
       const token = await createToken(`sqlite:${path}`, "bob");
       const tags = query === "" ? [undefined] : Array.from({ length: 500 }, (_, n) => `tag ${2 * n + 1}`);

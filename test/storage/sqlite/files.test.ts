@@ -23,7 +23,7 @@ const folder = temporaryFolder();
 afterAll(() => folder.remove());
 
 let folders = 0;
-/** The path of a database in a folder of its own. */
+/** Returns the path of a missing database in a new folder. */
 function newPath(): string {
   const path = join(folder.path, `${++folders}`, "plants.db");
   mkdirSync(dirname(path));
@@ -32,7 +32,7 @@ function newPath(): string {
 
 const startProgram = startPrograms();
 
-/** A server on a database with nine acknowledged plants, all of which are only in the WAL. */
+/** Starts a server and creates nine plants, which are stored only in the WAL. */
 async function start(path: string) {
   const token = await createToken(`sqlite:${path}`, "ann");
   const program = await startProgram(["--database", `sqlite:${path}`]);
@@ -50,9 +50,9 @@ async function idsIn(path: string, token: string): Promise<number[]> {
   return ids;
 }
 
-const NINE = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+const CREATED_IDS = [1, 2, 3, 4, 5, 6, 7, 8, 9];
 
-async function expectLoss(program: Program, message: RegExp): Promise<void> {
+async function expectKilled(program: Program, message: RegExp): Promise<void> {
   await program.process.exited;
   expect(program.process.signalCode).toBe("SIGKILL");
   await program.logged('"level":"fatal"');
@@ -60,7 +60,7 @@ async function expectLoss(program: Program, message: RegExp): Promise<void> {
   expect(messages.at(-1)).toMatch(message);
 }
 
-/** Replaces the database at `path` with another valid one. Moves the former to `away`, if given. */
+/** Replaces the database at `path` with another valid one. Moves the previous one to `away`, if given. */
 async function replaceDatabase(path: string, away?: string): Promise<void> {
   const other = newPath();
   await createToken(`sqlite:${other}`, "bob");
@@ -76,7 +76,7 @@ function replaceFile(path: string): void {
 describe("a file of an open database", () => {
   const GONE = "was moved or deleted while it was in use";
   const REPLACED = "was replaced by another file while it was in use";
-  const losses: [what: string, harm: (path: string) => void | Promise<void>, message: string][] = [
+  const changes: [description: string, change: (path: string) => void | Promise<void>, message: string][] = [
     [
       "a moved database",
       (path) => renameSync(path, `${path}.away`),
@@ -99,7 +99,7 @@ describe("a file of an open database", () => {
       `WAL file .*/plants.db-wal ${GONE}: .*written back: start again`,
     ],
     [
-      "a database that is moved and linked to its former name",
+      "a database that is moved and replaced by a symbolic link to it",
       (path) => {
         renameSync(path, `${path}.away`);
         symlinkSync(`${path}.away`, path);
@@ -107,8 +107,16 @@ describe("a file of an open database", () => {
       `database file .*/plants.db ${REPLACED}`,
     ],
     ["a replaced WAL", (path) => replaceFile(`${path}-wal`), `WAL file .*-wal ${REPLACED}: .*plantstore check`],
-    ["an emptied WAL", (path) => truncateSync(`${path}-wal`), "WAL file .*-wal was truncated to 0 bytes .*restore"],
-    ["a shortened WAL", (path) => truncateSync(`${path}-wal`, 5_000), "WAL file .*-wal was truncated to 5000 bytes "],
+    [
+      "a WAL truncated to 0 bytes",
+      (path) => truncateSync(`${path}-wal`),
+      "WAL file .*-wal was truncated to 0 bytes .*restore",
+    ],
+    [
+      "a WAL truncated to 5,000 bytes",
+      (path) => truncateSync(`${path}-wal`, 5_000),
+      "WAL file .*-wal was truncated to 5000 bytes ",
+    ],
     ["a deleted index of the WAL", (path) => rmSync(`${path}-shm`), `shared-memory file .*-shm ${GONE}: start again`],
     ["a replaced index of the WAL", (path) => replaceFile(`${path}-shm`), `shared-memory file .*-shm ${REPLACED}`],
     ["a deleted lock", (path) => rmSync(`${path}.server-lock`), `lock file .*.server-lock ${GONE}: .*one server`],
@@ -124,23 +132,23 @@ describe("a file of an open database", () => {
       "the folder .* was moved or deleted",
     ],
   ];
-  for (const [what, harm, message] of losses) {
-    it(`ends the server, which acknowledges no more writes: ${what}`, async () => {
+  for (const [description, change, message] of changes) {
+    it(`ends the server, which acknowledges no more writes: ${description}`, async () => {
       const path = newPath();
       const { program, create } = await start(path);
-      await harm(path);
+      await change(path);
       await expect(create(10)).rejects.toThrow();
-      await expectLoss(program, new RegExp(message));
+      await expectKilled(program, new RegExp(message));
     });
   }
 
-  const found = ["a moved database", "an emptied WAL", "a replaced lock", "a deleted folder"];
-  for (const [what, harm, message] of losses.filter(([each]) => found.includes(each))) {
-    it(`ends an idle server: ${what}`, async () => {
+  const whenIdle = ["a moved database", "a WAL truncated to 0 bytes", "a replaced lock", "a deleted folder"];
+  for (const [description, change, message] of changes.filter(([each]) => whenIdle.includes(each))) {
+    it(`ends an idle server: ${description}`, async () => {
       const path = newPath();
       const { program } = await start(path);
-      await harm(path);
-      await expectLoss(program, new RegExp(message));
+      await change(path);
+      await expectKilled(program, new RegExp(message));
     });
   }
 
@@ -150,7 +158,7 @@ describe("a file of an open database", () => {
     truncateSync(`${path}-shm`);
     // SQLite may read the index before the check does, which is a SIGBUS.
     expect(await program.process.exited).not.toBe(0);
-    expect(await idsIn(path, token)).toEqual(NINE);
+    expect(await idsIn(path, token)).toEqual(CREATED_IDS);
   });
 
   it("ends a server that is shutting down, without a checkpoint", async () => {
@@ -159,7 +167,7 @@ describe("a file of an open database", () => {
     rmSync(path);
     writeFileSync(path, "another file");
     program.process.kill("SIGTERM");
-    await expectLoss(program, /database file .* was replaced/);
+    await expectKilled(program, /database file .* was replaced/);
     expect(readFileSync(path, "utf8")).toBe("another file");
     expect(readdirSync(dirname(path))).toEqual(expect.arrayContaining([expect.stringMatching(/-wal\.replaced-/)]));
   });
@@ -173,21 +181,21 @@ describe("a file of an open database", () => {
     const { program, token } = await start(path);
     for (const suffix of suffixes) rmSync(path + suffix);
     await program.process.exited;
-    expect(await idsIn(path, token)).toEqual(NINE);
+    expect(await idsIn(path, token)).toEqual(CREATED_IDS);
     expect(readdirSync(dirname(path)).sort()).toEqual(["plants.db", "plants.db.server-lock"]);
   });
 
-  it("loses no acknowledged write when the WAL is deleted while the database is elsewhere", async () => {
+  it("loses no acknowledged write when the WAL is deleted while the database is moved away", async () => {
     const path = newPath();
     const { program, token } = await start(path);
     renameSync(path, `${path}.away`);
     rmSync(`${path}-wal`);
     await program.process.exited;
     renameSync(`${path}.away`, path);
-    expect(await idsIn(path, token)).toEqual(NINE);
+    expect(await idsIn(path, token)).toEqual(CREATED_IDS);
   });
 
-  it("is not created again in place of one that was deleted while it was in use", async () => {
+  it("is not recreated after it was deleted while in use", async () => {
     const path = newPath();
     const { program } = await start(path);
     program.process.kill("SIGKILL");
@@ -210,11 +218,11 @@ describe("a file of an open database", () => {
     const wal = readdirSync(dirname(path)).find((name) => name.includes("-wal.replaced-")) as string;
     renameSync(`${path}.away`, path);
     renameSync(join(dirname(path), wal), `${path}-wal`);
-    expect(await idsIn(path, token)).toEqual(NINE);
+    expect(await idsIn(path, token)).toEqual(CREATED_IDS);
     expect(await check()).toMatchObject({ exitCode: 0 });
   });
 
-  it("may be made smaller by SQLite itself", async () => {
+  it("may be shrunk by SQLite", async () => {
     const path = newPath();
     const { program, create } = await start(path);
     const other = new Database(path);
@@ -235,18 +243,18 @@ describe("a file of an open database", () => {
   });
 });
 
-describe("a second server that starts because the lock file was deleted", () => {
-  it("runs alone: the first one ends", async () => {
+describe("a second server that starts after the lock file was deleted", () => {
+  it("makes the first server end", async () => {
     const path = newPath();
     const first = await start(path);
     rmSync(`${path}.server-lock`);
     const second = await startProgram(["--database", `sqlite:${path}`]);
     await expect(first.create(10)).rejects.toThrow();
-    await expectLoss(first.program, /lock file .* was (moved or deleted|replaced).*one server/);
+    await expectKilled(first.program, /lock file .* was (moved or deleted|replaced).*one server/);
     const client = new PlantStoreClient({ url: second.url, token: first.token, attempts: 1 });
     await client.createPlant({ id: 11n, name: "Iris" });
     await second.stop();
     // Whether the first server committed plant 10 before it ended is unknown.
-    expect((await idsIn(path, first.token)).filter((id) => id !== 10)).toEqual([...NINE, 11]);
+    expect((await idsIn(path, first.token)).filter((id) => id !== 10)).toEqual([...CREATED_IDS, 11]);
   });
 });

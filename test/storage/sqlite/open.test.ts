@@ -23,7 +23,7 @@ afterAll(() => folder.remove());
 const startProgram = startPrograms();
 
 let folders = 0;
-/** The path of a database in a folder of its own. */
+/** Returns the path of a missing database in a new folder. */
 function newPath(): string {
   const path = join(folder.path, `${++folders}`, "plants.db");
   mkdirSync(dirname(path));
@@ -32,24 +32,29 @@ function newPath(): string {
 
 const open = (path: string, forServer = true) => openStorage({ engine: "sqlite", file: path }, { forServer });
 
-/** A closed database with one token. */
-async function makeDatabase(): Promise<string> {
+/** Creates a database with one token and closes it. */
+async function newDatabase(): Promise<string> {
   const path = newPath();
   await createToken(`sqlite:${path}`, "ann");
   return path;
 }
 
 describe("a database path that cannot be opened", () => {
-  const cases: [what: string, make: (path: string) => void, suffix: string, reason: RegExp][] = [
-    ["a folder", (path) => mkdirSync(path), "", /plants.db is a folder: use a file in it/],
-    ["a path through a file", (path) => writeFileSync(path, ""), "/a.db", /plants.db: it is not a folder: use another/],
+  const cases: [description: string, make: (path: string) => void, suffix: string, reason: RegExp][] = [
+    ["a folder", (path) => mkdirSync(path), "", /plants.db is a folder: name a file in it/],
+    [
+      "a path through a file",
+      (path) => writeFileSync(path, ""),
+      "/a.db",
+      /plants.db: it is not a folder: name another/,
+    ],
     ["a path deep below a file", (path) => writeFileSync(path, ""), "/a/b/c.db", /plants.db: it is not a folder: name/],
     ["a loop of symbolic links", (path) => symlinkSync(path, path), "", /symbolic links form a loop: use another/],
     ["a link into a missing folder", (path) => symlinkSync("no/a.db", path), "", /missing folder: make that folder/],
     ["a name that is too long", () => {}, "a".repeat(300), /the path is too long: use another file/],
   ];
-  for (const [what, make, suffix, reason] of cases) {
-    it(`is refused with the cause and the remedy: ${what}`, async () => {
+  for (const [description, make, suffix, reason] of cases) {
+    it(`is rejected with the cause and the remedy: ${description}`, async () => {
       const path = newPath();
       make(path);
       const names = readdirSync(dirname(path));
@@ -63,7 +68,7 @@ describe("a database path that cannot be opened", () => {
     });
   }
 
-  it("is refused with what the disk has free when no file can grow", async () => {
+  it("is rejected with the free space of the disk when no file can grow", async () => {
     const path = newPath();
     const command = commandLine(["serve", "--port", "0", "--admin-port", "off", "--database", `sqlite:${path}`]);
     const limited = ["sh", "-c", `trap "" XFSZ; ulimit -f 0; exec "$@"`, "sh", ...command];
@@ -95,8 +100,8 @@ describe("toOpenError", () => {
 });
 
 describe("a database file with two hard links", () => {
-  it("is refused by every command, under either name", async () => {
-    const [path, backup] = [await makeDatabase(), await makeDatabase()];
+  it("is rejected by every command, under either name", async () => {
+    const [path, backup] = [await newDatabase(), await newDatabase()];
     const other = join(dirname(path), "other.db");
     linkSync(path, other);
     const bytes = readFileSync(path);
@@ -124,40 +129,42 @@ describe("a database file with two hard links", () => {
   });
 });
 
-describe("a restore that was interrupted between its two renames", () => {
-  it("keeps every command from creating an empty database, and can be repeated", async () => {
-    const [path, backup] = [await makeDatabase(), await makeDatabase()];
+describe("a restore interrupted between its two renames", () => {
+  it("prevents commands from creating an empty database, and can be repeated", async () => {
+    const [path, backup] = [await newDatabase(), await newDatabase()];
     const database = ["--database", `sqlite:${path}`];
-    const aside = `${path}.replaced-20261122T000000Z`;
+    const replaced = `${path}.replaced-20261122T000000Z`;
     const bytes = readFileSync(path);
-    renameSync(path, aside);
+    renameSync(path, replaced);
     for (const command of [
       ["serve", "--port", "0", "--admin-port", "off"],
       ["token", "create", "--owner", "ann"],
     ]) {
       const { exitCode, stdout, stderr } = await run([...command, ...database]);
       expect({ command, exitCode, stdout }).toEqual({ command, exitCode: 1, stdout: "" });
-      expect(stderr).toContain(`the database ${path} is missing, but ${aside} shows that it was in use: move it back`);
+      expect(stderr).toContain(
+        `the database ${path} is missing, but ${replaced} shows that it was in use: move it back`,
+      );
     }
     expect(existsSync(path)).toBe(false);
     expect(await run(["restore", backup, ...database])).toMatchObject({ exitCode: 0, stderr: "" });
     expect(await run(["check", ...database])).toMatchObject({ exitCode: 0, stderr: "" });
-    expect(readFileSync(aside).equals(bytes)).toBe(true);
+    expect(readFileSync(replaced).equals(bytes)).toBe(true);
   });
 
-  it("leaves databases that an earlier restore replaced alone", async () => {
-    const [path, backup] = [await makeDatabase(), await makeDatabase()];
+  it("is not assumed when an earlier restore left a replaced database", async () => {
+    const [path, backup] = [await newDatabase(), await newDatabase()];
     const database = ["--database", `sqlite:${path}`];
     expect(await run(["restore", backup, "--force", ...database])).toMatchObject({ exitCode: 0 });
-    const aside = readdirSync(dirname(path)).filter((name) => name.includes(".replaced-"));
+    const replaced = readdirSync(dirname(path)).filter((name) => name.includes(".replaced-"));
     await (await startProgram(database)).stop();
-    expect(readdirSync(dirname(path)).filter((name) => name.includes(".replaced-"))).toEqual(aside);
-    expect(aside.length).toBe(1);
+    expect(readdirSync(dirname(path)).filter((name) => name.includes(".replaced-"))).toEqual(replaced);
+    expect(replaced.length).toBe(1);
   });
 });
 
 describe("a symbolic link to a missing database", () => {
-  it("leads to the same lock before and after the database exists", async () => {
+  it("uses the same lock before and after the database exists", async () => {
     const path = newPath();
     const alias = join(dirname(path), "alias.db");
     symlinkSync("plants.db", alias);

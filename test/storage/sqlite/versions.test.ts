@@ -14,7 +14,7 @@ import { Versions } from "../../../src/storage/sqlite/versions.ts";
 import type { Storage } from "../../../src/storage/storage.ts";
 import { temporaryFolder } from "../../support/service.ts";
 
-/** More event-loop ticks than the writer gathers a batch for. */
+/** More event-loop ticks than a batch can grow. */
 const TICKS_UNTIL_SENT = 20;
 const MAX_READS = 10_000_000;
 
@@ -28,7 +28,7 @@ afterEach(() => folder.remove());
 
 describe("lists between a commit on the writer's thread and its acknowledgement", () => {
   let storage: Storage;
-  let rival: Database;
+  let other: Database;
   let app: App;
   const cache = () => {
     const budget = new SendBudget(64 * 1024 * 1024, () => 1);
@@ -45,17 +45,17 @@ describe("lists between a commit on the writer's thread and its acknowledgement"
   };
   beforeEach(async () => {
     storage = await openStorage({ engine: "sqlite", file: path }, { forServer: true });
-    rival = new Database(path);
+    other = new Database(path);
     app = new App(storage);
   });
   afterEach(async () => {
-    rival.close();
+    other.close();
     await storage.close();
   });
 
   /** Sends writes to the thread while another connection holds the write lock, so that they cannot commit yet. */
   async function send(write: () => readonly Promise<unknown>[]) {
-    rival.run("BEGIN IMMEDIATE");
+    other.run("BEGIN IMMEDIATE");
     const state = { isAcknowledged: false };
     const acknowledged = Promise.all(write()).then(() => {
       state.isAcknowledged = true;
@@ -66,9 +66,9 @@ describe("lists between a commit on the writer's thread and its acknowledgement"
 
   /** Lets the writes commit, without an event-loop tick in which this thread could receive the acknowledgement. */
   function commit(): void {
-    const count = rival.prepare("SELECT group_concat(owner || id) FROM plants");
+    const count = other.prepare("SELECT group_concat(owner || id) FROM plants");
     const before = count.values()[0]?.[0];
-    rival.run("ROLLBACK");
+    other.run("ROLLBACK");
     for (let reads = 0; count.values()[0]?.[0] === before; reads++) {
       if (reads > MAX_READS) throw new Error("the writes do not commit");
     }
@@ -79,7 +79,7 @@ describe("lists between a commit on the writer's thread and its acknowledgement"
     ((await (await response).json()) as { id: number }[]).map(({ id }) => id);
   const insert = (owner: string, id: number) => storage.insertPlant(owner, plant(id), undefined);
 
-  it("show the write, also when they were cached before", async () => {
+  it("contain the write, even if they were cached before", async () => {
     const list = cache();
     await insert("ann", 1);
     for (let times = 0; times < 2; times++) await list("ann", "fields=id");
@@ -97,7 +97,7 @@ describe("lists between a commit on the writer's thread and its acknowledgement"
     expect(await idsOf(list("ann", "fields=id"))).toEqual([1, 2]);
   });
 
-  it("show the writes of every owner in the batch, and stay cached for the others", async () => {
+  it("contain the writes of all owners in the batch, and stay cached for other owners", async () => {
     const list = cache();
     const owners = ["ann", "bob", "eve"];
     await Promise.all(owners.map((owner) => insert(owner, 1)));
@@ -111,7 +111,7 @@ describe("lists between a commit on the writer's thread and its acknowledgement"
     await acknowledged;
   });
 
-  it("are not served from a list whose chunks are older and newer than the commit", async () => {
+  it("are not served from a cached list with chunks from before and after the commit", async () => {
     const list = cache();
     const query = "fields=id&limit=600";
     await Promise.all(Array.from({ length: 700 }, (_, id) => insert("ann", id)));
@@ -128,7 +128,7 @@ describe("lists between a commit on the writer's thread and its acknowledgement"
   });
 });
 
-describe("the versions of owners", () => {
+describe("Versions", () => {
   let reading: Database;
   let writing: Database;
   let versions: Versions;
@@ -194,7 +194,7 @@ describe("the versions of owners", () => {
     expect([versions.of("bob"), versions.of("eve")]).toEqual(before);
   });
 
-  it("never return to an earlier number when owners are evicted while a batch is in flight", () => {
+  it("are never reused when owners are evicted while a batch is in flight", () => {
     const owners = Array.from({ length: 25_000 }, (_, n) => `owner ${n}`);
     const watched = ["ann", ...owners.slice(0, 3), "never written to"];
     const seen = watched.map((owner) => [versions.of(owner)]);
