@@ -26,7 +26,7 @@ const encode = (text: string): string => base64url.encode(text);
 const nested = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
 
 /** JSON text, with values that JavaScript numbers, objects and stacks handle specially. */
-const oddJson: fc.Arbitrary<string> = fc.oneof(
+const unusualJson: fc.Arbitrary<string> = fc.oneof(
   fc.json(),
   fc.constantFrom("null", "1", '""', "[]", "{}", "1e999", "-1e999", "1e308", "-0", "9007199254740993", "1e-400"),
   fc.constantFrom("", "{", "nul", '{"a":1}{', "\u0000", "\ud800"),
@@ -36,15 +36,15 @@ const oddJson: fc.Arbitrary<string> = fc.oneof(
 
 const ALGORITHMS = ["ES256", "RS256", "PS512", "EdDSA", "HS256", "none", "ML-DSA-44", "dir", "toString", "__proto__"];
 const name = fc.oneof(fc.constantFrom(...ALGORITHMS, "first", "b64", "exp", "JWT", ""), fc.string());
-const oddValue = fc.oneof(
-  oddJson,
+const unusualValue = fc.oneof(
+  unusualJson,
   name.map((text) => JSON.stringify(text)),
   fc.array(name, { maxLength: 3 }).map((names) => JSON.stringify(names)),
 );
 
-/** The text of a JSON object with some of the members of `base`, and odd values for some of `names`. */
-const oddObject = (base: Record<string, unknown>, names: readonly string[]): fc.Arbitrary<string> =>
-  fc.record(Object.fromEntries(names.map((each) => [each, oddValue])), { requiredKeys: [] }).map((members) => {
+/** The text of a JSON object with some of the members of `base`, and unusual values for some of `names`. */
+const unusualObject = (base: Record<string, unknown>, names: readonly string[]): fc.Arbitrary<string> =>
+  fc.record(Object.fromEntries(names.map((each) => [each, unusualValue])), { requiredKeys: [] }).map((members) => {
     const texts = { ...Object.fromEntries(Object.entries(base).map(([n, v]) => [n, JSON.stringify(v)])), ...members };
     return `{${Object.entries(texts).map(([member, text]) => `${JSON.stringify(member)}:${text}`)}}`;
   });
@@ -52,12 +52,12 @@ const oddObject = (base: Record<string, unknown>, names: readonly string[]): fc.
 const HEADERS = ["alg", "kid", "typ", "cty", "crit", "b64", "zip", "jwk", "x5c", "exp", "__proto__", "constructor"];
 const CLAIMS = ["iss", "aud", "sub", "exp", "nbf", "iat", "scope", "scp", "__proto__", "toString"];
 
-const oddHeader = fc.oneof(oddObject({ alg: "ES256", kid: "first" }, HEADERS), oddJson);
+const unusualHeader = fc.oneof(unusualObject({ alg: "ES256", kid: "first" }, HEADERS), unusualJson);
 const claims = () => ({
   ...{ iss: provider.issuer, aud: provider.audience, sub: "ann" },
   ...{ exp: Math.floor(Date.now() / 1_000) + 300, scope: "plants:read" },
 });
-const oddPayload = fc.oneof(oddObject(claims(), CLAIMS), oddJson);
+const unusualPayload = fc.oneof(unusualObject(claims(), CLAIMS), unusualJson);
 
 async function sign(header: string, payload: string): Promise<string> {
   const input = `${encode(header)}.${encode(payload)}`;
@@ -73,7 +73,7 @@ describe("a JWT", () => {
       fc.string({ maxLength: 20 }).map(encode),
     );
     await fc.assert(
-      fc.asyncProperty(oddHeader, oddPayload, signature, async (header, payload, end) => {
+      fc.asyncProperty(unusualHeader, unusualPayload, signature, async (header, payload, end) => {
         const token = `${encode(header)}.${encode(payload)}.${end}`;
         fc.pre(token.length < MAX_HEADER_LENGTH);
         expect((await api.list(token)).status).toBe(401);
@@ -84,7 +84,7 @@ describe("a JWT", () => {
 
   it("gets 200, 401 or 403 when its signature is valid, whatever else it contains", async () => {
     await fc.assert(
-      fc.asyncProperty(oddHeader, oddPayload, async (header, payload) => {
+      fc.asyncProperty(unusualHeader, unusualPayload, async (header, payload) => {
         const token = await sign(header, payload);
         fc.pre(token.length < MAX_HEADER_LENGTH);
         expect([200, 401, 403]).toContain((await api.list(token)).status);
@@ -114,7 +114,7 @@ describe("a JWT", () => {
 
 describe("a key set with an unusable key", () => {
   let keys: SigningKey[];
-  let unusable: [what: string, jwk: unknown][];
+  let unusable: [description: string, jwk: unknown][];
 
   beforeAll(async () => {
     keys = await Promise.all(["RS256", "ES256", "EdDSA"].map((alg) => newKey("same", alg)));
@@ -157,20 +157,23 @@ describe("a key set with an unusable key", () => {
 
   it("gets 401 for tokens that name the unusable key", async () => {
     provider.keys = [];
-    for (const [what, jwk] of unusable) {
+    for (const [description, jwk] of unusable) {
       provider.otherKeys = [jwk];
       const issuer = provider.trustedBy();
-      for (const token of forgeries()) expect([what, await issuer.authenticate(token)]).toEqual([what, undefined]);
+      for (const token of forgeries())
+        expect([description, await issuer.authenticate(token)]).toEqual([description, undefined]);
     }
   });
 
   it("verifies tokens with its other keys, even if they have the same kid", async () => {
     provider.keys = keys;
-    for (const [what, jwk] of unusable) {
+    for (const [description, jwk] of unusable) {
       provider.otherKeys = [jwk];
       const issuer = provider.trustedBy();
-      for (const token of await tokens()) expect([what, await issuer.authenticate(token)]).not.toContain(undefined);
-      for (const token of forgeries()) expect([what, await issuer.authenticate(token)]).toEqual([what, undefined]);
+      for (const token of await tokens())
+        expect([description, await issuer.authenticate(token)]).not.toContain(undefined);
+      for (const token of forgeries())
+        expect([description, await issuer.authenticate(token)]).toEqual([description, undefined]);
     }
   });
 

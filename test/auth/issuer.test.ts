@@ -79,7 +79,7 @@ describe("a token of the identity provider", () => {
       expect(await statusOf(await provider.token(claims))).toBe(200);
   });
 
-  it.each<[what: string, claims: () => Record<string, unknown>]>([
+  it.each<[description: string, claims: () => Record<string, unknown>]>([
     ["has expired", () => ({ exp: inSeconds(-15) })],
     ["never expires", () => ({ exp: undefined })],
     ["has an expiry that is not a number", () => ({ exp: "tomorrow" as never })],
@@ -96,7 +96,7 @@ describe("a token of the identity provider", () => {
     ["has several owners", () => ({ sub: ["ann"] as never })],
     ["has an owner with a control character", () => ({ sub: "ann\u0000" })],
     ["has an owner that is too long", () => ({ sub: "x".repeat(252) })],
-  ])("is rejected when it %s", async (_what, claims) => {
+  ])("is rejected when it %s", async (_description, claims) => {
     expect((await api.list(await provider.token(claims()))).error).toBe(40101);
   });
 
@@ -129,7 +129,7 @@ describe("a forged token", () => {
     expect(await statusOf(await provider.token({}, other))).toBe(401);
   });
 
-  const FORGERIES: [what: string, forge: () => Promise<string[]>][] = [
+  const FORGERIES: [description: string, forge: () => Promise<string[]>][] = [
     [
       "is not signed",
       async () => {
@@ -221,7 +221,7 @@ describe("a forged token", () => {
     ],
   ];
 
-  it.each(FORGERIES)("is rejected when it %s", async (_what, forge) => {
+  it.each(FORGERIES)("is rejected when it %s", async (_description, forge) => {
     for (const token of await forge()) expect([token, (await api.list(token)).error]).toEqual([token, 40101]);
   });
 

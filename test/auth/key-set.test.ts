@@ -85,7 +85,7 @@ describe("fetching keys", () => {
     }
   });
 
-  const FAULTS: [what: string, fault: Exclude<Provider["fault"], undefined>][] = [
+  const FAULTS: [description: string, fault: Exclude<Provider["fault"], undefined>][] = [
     ["fails", () => new Response("", { status: 500 })],
     ["redirects", (path) => (path === "/keys" ? Response.redirect("/elsewhere") : undefined)],
     ["returns invalid JSON", () => new Response("<html>")],
@@ -95,7 +95,7 @@ describe("fetching keys", () => {
     ["returns more than 100 keys", () => Response.json({ keys: Array(101).fill(key.publicJwk) })],
   ];
 
-  it.each(FAULTS)("leaves cached keys usable for a day while the provider %s", async (_what, fault) => {
+  it.each(FAULTS)("leaves cached keys usable for a day while the provider %s", async (_description, fault) => {
     provider.keys = [key];
     const issuer = provider.trustedBy();
     const service = await startService({ issuer });

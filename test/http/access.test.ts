@@ -132,7 +132,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
       ["an empty header before it", (token) => ["", `Bearer ${token}`]],
       ["two tokens in one header", (token) => [`Bearer ${token}, ${token}`]],
       ["three headers", (token) => [`Bearer ${token}`, `Bearer ${token}`, `Bearer ${token}`]],
-    ])("returns 400 for more than one credential: %s", async (_what, credentials) => {
+    ])("returns 400 for more than one credential: %s", async (_description, credentials) => {
       const token = await service.token();
       const lines = credentials(token).map((each) => `Authorization: ${each}`);
       const reply = await api.sendRaw(

@@ -3,8 +3,8 @@ import { Tokens } from "../../src/auth/tokens.ts";
 import { SCOPES } from "../../src/domain/token.ts";
 import { openStorage } from "../../src/storage/open.ts";
 import { type Program, residentBytes, startProgram } from "../support/program.ts";
+import { RawConnection } from "../support/raw-connection.ts";
 import { temporaryFolder } from "../support/service.ts";
-import { Wire } from "../support/wire.ts";
 import { bodies } from "./corpus/bodies.ts";
 import { chunks } from "./corpus/chunks.ts";
 import { costly } from "./corpus/costly.ts";
@@ -76,19 +76,23 @@ async function prepare(): Promise<Map<Exchange, string>> {
  * Sends the bytes of an exchange. At a pause, a request on another connection ensures that the server has read all earlier
  * bytes. Stops if the server has closed the connection, because sending more would cause a reset and lose the response.
  */
-async function send(wire: Wire, { send, pauses = [], clientEnds }: Exchange, token: string): Promise<void> {
+async function send(
+  connection: RawConnection,
+  { send, pauses = [], clientEnds }: Exchange,
+  token: string,
+): Promise<void> {
   const bytes = send.replaceAll(TOKEN, token);
   let from = 0;
   for (const at of pauses) {
-    wire.send(bytes.slice(from, at));
+    connection.send(bytes.slice(from, at));
     from = at;
     await fetch(`${program.url}/livez`);
     await new Promise((resolve) => setImmediate(resolve));
-    if (wire.isClosed) return;
+    if (connection.isClosed) return;
   }
-  wire.send(bytes.slice(from));
-  if (clientEnds === "half") wire.end();
-  if (clientEnds === "reset") wire.reset();
+  connection.send(bytes.slice(from));
+  if (clientEnds === "half") connection.end();
+  if (clientEnds === "reset") connection.reset();
 }
 
 /** Runs an exchange. Returns all responses, and whether the connection is still usable for another request. */
@@ -96,17 +100,19 @@ async function runExchange(
   exchange: Exchange,
   token: string,
 ): Promise<Pick<Exchange, "responses"> & { connection: string }> {
-  const wire = await Wire.open(program.url);
-  await send(wire, exchange, token);
+  const connection = await RawConnection.open(program.url);
+  await send(connection, exchange, token);
   const responses: number[] = [];
   while (exchange.connection === "closed" || responses.length < exchange.responses.length) {
-    const response = await wire.readResponse(exchange.send.startsWith("HEAD "));
+    const response = await connection.readResponse(exchange.send.startsWith("HEAD "));
     if (response === undefined) return { responses, connection: "closed" };
     responses.push(response.outcome);
   }
-  wire.send(`DELETE /plants/none HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nX-Request-Id: next\r\n\r\n`);
-  const next = await wire.readResponse();
-  wire.close();
+  connection.send(
+    `DELETE /plants/none HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nX-Request-Id: next\r\n\r\n`,
+  );
+  const next = await connection.readResponse();
+  connection.close();
   const isOwn = next?.outcome === 40007 && next.headers.get("x-request-id") === "next";
   return { responses, connection: isOwn ? "open" : `followed by ${next?.outcome}` };
 }

@@ -65,7 +65,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
       ["a truncated sequence", withName([0xe2, 0x82])],
       ["a code point above U+10FFFF", withName([0xf4, 0x90, 0x80, 0x80])],
       ["UTF-16", Buffer.from('{"id":1,"name":"x"}', "utf16le")],
-    ])("is rejected as malformed when it is or contains: %s", (_what, body) => expectRejected(body, 40001));
+    ])("is rejected as malformed when it is or contains: %s", (_description, body) => expectRejected(body, 40001));
 
     it.each(["[]", "null", "true", "7", '"x"', '[{"id":1,"name":"x"}]'])("is rejected when it is %s", async (body) => {
       expect((await expectRejected(body, 40002)).text).toContain("object");

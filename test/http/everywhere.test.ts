@@ -272,7 +272,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
         "two framings",
         "POST /plants HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
       ],
-    ])("get a 400 and close the connection: %s", async (_what, bytes) => {
+    ])("get a 400 and close the connection: %s", async (_description, bytes) => {
       expect(await exchange(service.port, bytes)).toMatch(/^HTTP\/1\.1 400 /);
       expect((await api.send("GET", "/livez")).status).toBe(200);
     });

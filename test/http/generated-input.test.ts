@@ -12,8 +12,8 @@ import {
   trim,
 } from "../support/oracle.ts";
 import { createToken, type Program, residentBytes, startProgram } from "../support/program.ts";
+import { RawConnection, type RawResponse } from "../support/raw-connection.ts";
 import { temporaryFolder } from "../support/service.ts";
-import { Wire, type WireResponse } from "../support/wire.ts";
 
 const INPUTS = Number(process.env["PLANTSTORE_BAD_INPUTS"] || 3_000);
 const TIMEOUT_MS = 60_000 + INPUTS * 5;
@@ -44,24 +44,24 @@ class Sender {
   readonly token: string;
   accepted = 0;
   rejected = 0;
-  #wire: Wire;
+  #connection: RawConnection;
 
   static async open(owner: string): Promise<Sender> {
     const token = await createToken(database, owner);
-    return new Sender(token, await Wire.open(program.url));
+    return new Sender(token, await RawConnection.open(program.url));
   }
 
-  private constructor(token: string, wire: Wire) {
+  private constructor(token: string, connection: RawConnection) {
     this.token = token;
-    this.#wire = wire;
+    this.#connection = connection;
     senders.push(this);
   }
 
   /** Sends a request and returns the response; `undefined` if the server closes the connection without one. */
-  async send(bytes: string | Uint8Array): Promise<WireResponse | undefined> {
-    if (this.#wire.isClosed) this.#wire = await Wire.open(program.url);
-    this.#wire.send(bytes);
-    return this.#wire.readResponse();
+  async send(bytes: string | Uint8Array): Promise<RawResponse | undefined> {
+    if (this.#connection.isClosed) this.#connection = await RawConnection.open(program.url);
+    this.#connection.send(bytes);
+    return this.#connection.readResponse();
   }
 
   create(body: Uint8Array, chunkSizes?: readonly number[]) {
@@ -81,7 +81,7 @@ class Sender {
   }
 
   /** Checks a response against the expectation. Returns the accepted value, if any, and counts the result. */
-  check<Value>(expected: Expectation<Value>, response: WireResponse | undefined, success: number): Value | undefined {
+  check<Value>(expected: Expectation<Value>, response: RawResponse | undefined, success: number): Value | undefined {
     const isAccepted = "value" in expected;
     expect(response?.outcome).toBeOneOf(isAccepted ? [success] : [...expected.errors]);
     this.count(isAccepted);
@@ -176,12 +176,12 @@ describe("a server with generated input", () => {
     async () => {
       const sender = await Sender.open("heads");
       await testInputs(sender, 0.05, arbitrary.mutations, async (mutations) => {
-        const wire = await Wire.open(program.url);
-        wire.send(
+        const connection = await RawConnection.open(program.url);
+        connection.send(
           arbitrary.mutate(arbitrary.headOf(arbitrary.validHeaders(sender.token)), mutations) + arbitrary.PLANT,
         );
-        wire.end();
-        const statuses = [...(await wire.closed()).matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, status]) => status);
+        connection.end();
+        const statuses = [...(await connection.closed()).matchAll(/^HTTP\/1\.1 (\d{3})/gm)].map(([, status]) => status);
         expect(statuses.filter((status) => /^5/.test(status ?? "") && status !== "505")).toEqual([]);
         sender.count((await sender.delete("1"))?.outcome === 204);
       });

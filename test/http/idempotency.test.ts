@@ -29,7 +29,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
     it.each([
       ["an empty key", "Idempotency-Key:"],
       ["two keys", "Idempotency-Key: a\r\nIdempotency-Key: b"],
-    ])("rejects %s", async (_what, header) => {
+    ])("rejects %s", async (_description, header) => {
       const token = await service.token();
       const head = `POST /plants HTTP/1.1\r\nHost: x\r\nConnection: close\r\nAuthorization: Bearer ${token}\r\n${header}`;
       const body = '{"id":1,"name":"x"}';
@@ -50,7 +50,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
       ["another tag", keyed("k"), keyed("k"), { ...PLANT, tag: "u" }],
       ["an empty tag", keyed("k"), keyed("k"), { ...PLANT, tag: "" }],
       ["no tag", keyed("k"), keyed("k"), { id: 1, name: "x" }],
-    ])("rejects a retry with %s", async (_what, first, second, plant) => {
+    ])("rejects a retry with %s", async (_description, first, second, plant) => {
       const token = await service.token();
       expect((await api.create(token, PLANT, first)).status).toBe(200);
       expect((await api.create(token, plant, second)).error).toBe(40003);

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, mock, spyOn } from "bun:test";
+import { RawConnection } from "../support/raw-connection.ts";
 import { type Service, startService } from "../support/service.ts";
-import { Wire } from "../support/wire.ts";
 
 let service: Service;
 beforeAll(async () => {
@@ -25,11 +25,11 @@ describe("requests that arrive together on one connection", () => {
     ["three", [LIVE, UNAUTHORIZED, UNKNOWN], [200, 40_100, 40_401]],
     ["a hundred", Array<string>(100).fill(LIVE), Array<number>(100).fill(200)],
   ])("get one response each, in order: %s", async (_, requests, outcomes) => {
-    const wire = await Wire.open(service.url);
-    wire.send(requests.join(""));
-    for (const outcome of outcomes) expect((await wire.readResponse())?.outcome).toBe(outcome);
-    wire.send(LIVE);
-    expect((await wire.readResponse())?.outcome).toBe(200);
-    wire.close();
+    const connection = await RawConnection.open(service.url);
+    connection.send(requests.join(""));
+    for (const outcome of outcomes) expect((await connection.readResponse())?.outcome).toBe(outcome);
+    connection.send(LIVE);
+    expect((await connection.readResponse())?.outcome).toBe(200);
+    connection.close();
   });
 });

@@ -48,7 +48,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
       ["1,025 characters", "x".repeat(1025)],
       ["1,025 astral characters", "𝒳".repeat(1025)],
       ["3,000 characters", "x".repeat(3000)],
-    ])("rejects a name: %s", async (_what, name) => {
+    ])("rejects a name: %s", async (_description, name) => {
       expect(await expectRejected({ id: 1, name })).toContain("name must");
     });
 
@@ -56,7 +56,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
       ...invalid,
       ["256 characters", "x".repeat(256)],
       ["256 astral characters", "𝒳".repeat(256)],
-    ])("rejects a tag: %s", async (_what, tag) => {
+    ])("rejects a tag: %s", async (_description, tag) => {
       expect(await expectRejected({ id: 1, name: "x", tag })).toContain("tag must");
     });
 
@@ -87,7 +87,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
 
     it.each([...valid, ["1,024 characters", "x".repeat(1024)], ["1,024 astral characters", "𝒳".repeat(1024)]])(
       "stores a name unchanged: %s",
-      async (_what, name) => {
+      async (_description, name) => {
         const token = await service.token();
         expect((await api.create(token, { id: 1, name })).body).toEqual({ name });
         expect((await api.list(token)).body).toEqual([{ name }]);
@@ -100,7 +100,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
       ["white space", " \u0085\u3000"],
       ["255 characters", "x".repeat(255)],
       ["255 astral characters", "𝒳".repeat(255)],
-    ])("stores a tag unchanged: %s", async (_what, tag) => {
+    ])("stores a tag unchanged: %s", async (_description, tag) => {
       const token = await service.token();
       expect((await api.create(token, { id: 1, name: "x", tag })).body).toEqual({ name: "x", tag });
       expect((await api.list(token, `?tag=${encodeURIComponent(tag)}`)).body).toEqual([{ name: "x", tag }]);

@@ -6,7 +6,7 @@ import { createToken, type Program } from "../support/program.ts";
 import { startPrograms } from "../support/start-programs.ts";
 
 const HISTORIES = Number(process.env["PLANTSTORE_HISTORIES"] || 30);
-/** In the middle of every tenth history a server is killed and restarted. */
+/** A server is killed and restarted in the middle of one in this many histories. */
 const HISTORIES_PER_KILL = 10;
 const IDS_PER_HISTORY = 100;
 const TIMEOUT_MS = 120_000 + HISTORIES * 1_000;
@@ -19,7 +19,7 @@ describe.each(DATABASES)("concurrent creates, deletes and lists on %s", (engine,
   afterEach(() => database?.drop());
 
   it(
-    `are linearizable in ${HISTORIES} histories, also when a server is killed`,
+    `are linearizable in ${HISTORIES} histories, even if a server is killed`,
     async () => {
       database = await newDatabase();
       const { url } = database;

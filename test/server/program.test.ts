@@ -41,7 +41,7 @@ const createHead = (token: string, body: string) =>
 
 /** Sends half of a create of plant 7. `finish` sends the rest and returns the response. */
 async function beginCreate(program: Pick<Program, "url" | "adminUrl">, token: string) {
-  const body = '{"id": 7, "name": "Half a letter, then the rest"}';
+  const body = '{"id": 7, "name": "a name that is sent in two parts"}';
   const socket = openSocket(program.url, createHead(token, `Content-Length: ${body.length}`) + body.slice(0, 20));
   await until(
     () => fetchMetrics(program),
@@ -65,15 +65,15 @@ const refusesConnections = ({ url }: { readonly url: string }) =>
   );
 
 describe("the command line of serve", () => {
-  const misuses: [what: string, args: readonly string[], reason: RegExp][] = [
+  const misuses: [description: string, args: readonly string[], reason: RegExp][] = [
     ["an unknown command", ["sevre"], /sevre/],
     ["an unknown flag", ["serve", "--prot", "1"], /--prot/],
     ["a flag without its value", ["serve", "--port"], /--port/],
     ["an argument", ["serve", "now"], /too many arguments/],
-    ["a bad variable", ["serve", "--port", "0"], /^plantstore: PLANTSTORE_LOG must be failures or requests\n$/],
+    ["an invalid variable", ["serve", "--port", "0"], /^plantstore: PLANTSTORE_LOG must be failures or requests\n$/],
   ];
-  for (const [what, args, reason] of misuses) {
-    it(`rejects ${what} in one line with exit code 2`, async () => {
+  for (const [description, args, reason] of misuses) {
+    it(`rejects ${description} in one line with exit code 2`, async () => {
       const env = { PLANTSTORE_DATABASE: `sqlite:${newPath()}`, PLANTSTORE_LOG: "all" };
       const { exitCode, stdout, stderr } = await run(args, { env });
       expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
@@ -134,13 +134,13 @@ describe("the command line of serve", () => {
     expect(existsSync(path)).toBe(true);
   });
 
-  for (const taken of ["--port", "--admin-port"]) {
+  for (const flag of ["--port", "--admin-port"]) {
     it(
-      `exits with 1 and prints one line when ${taken} is in use`,
+      `exits with 1 and prints one line when ${flag} is in use`,
       async () => {
         const first = await start(newPath());
-        const { port } = new URL((taken === "--port" ? first.url : first.adminUrl) ?? "");
-        const settings = ["--database", `sqlite:${newPath()}`, "--port", "0", "--admin-port", "0", taken, port];
+        const { port } = new URL((flag === "--port" ? first.url : first.adminUrl) ?? "");
+        const settings = ["--database", `sqlite:${newPath()}`, "--port", "0", "--admin-port", "0", flag, port];
         const { exitCode, stdout, stderr } = await run(["serve", ...settings]);
         expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
         expect(stderr).toMatch(new RegExp(`^plantstore: cannot listen on 127.0.0.1:${port}.*\n$`));
@@ -206,13 +206,13 @@ describe("a stop signal", () => {
     );
 
   it(
-    "repeated immediately, as npm does with Ctrl-C: completes accepted requests and exits with 0",
+    "completes accepted requests and exits with 0 when it is repeated immediately, as npm does on Ctrl-C",
     async () => {
       const path = newPath();
       const token = await createToken(`sqlite:${path}`, "ann");
       const program = await start(path, "--drain", "0s");
       const create = await beginCreate(program, token);
-      // Both signals are pending when the process goes on.
+      // Both signals are pending when the process continues.
       for (const signal of ["SIGSTOP", "SIGTERM", "SIGINT", "SIGCONT"] as const) program.process.kill(signal);
       await refusesConnections(program);
       expect(await create.finish()).toStartWith("HTTP/1.1 200 OK\r\n");
@@ -223,7 +223,7 @@ describe("a stop signal", () => {
 
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     it(
-      `${signal}: completes accepted requests, checkpoints the WAL and exits with 0`,
+      `completes accepted requests, checkpoints the WAL and exits with 0: ${signal}`,
       async () => {
         const path = newPath();
         const token = await createToken(`sqlite:${path}`, "ann");
@@ -231,9 +231,9 @@ describe("a stop signal", () => {
         const create = await beginCreate(program, token);
         program.process.kill(signal);
         await refusesConnections(program);
-        const answer = await create.finish();
-        expect(answer).toStartWith("HTTP/1.1 200 OK\r\n");
-        expect(answer).toEndWith('\r\n\r\n{"name":"Half a letter, then the rest"}');
+        const response = await create.finish();
+        expect(response).toStartWith("HTTP/1.1 200 OK\r\n");
+        expect(response).toEndWith('\r\n\r\n{"name":"a name that is sent in two parts"}');
         expect(await program.process.exited).toBe(0);
         expect(program.log().map(({ msg }) => msg)).toEqual(["serving", "stopping", "stopped"]);
         const leftovers = readdirSync(folder.path).filter((name) => join(folder.path, name) === `${path}-wal`);
@@ -249,7 +249,7 @@ describe("a stop signal", () => {
 
   for (const second of ["SIGTERM", "SIGINT"] as const) {
     it(
-      `sets /readyz to 503 and keeps serving; a ${second} a second later exits with 1 immediately`,
+      `sets /readyz to 503 and keeps serving until a ${second} after a second exits with 1 immediately`,
       async () => {
         const path = newPath();
         const token = await createToken(`sqlite:${path}`, "ann");
@@ -283,7 +283,7 @@ describe("SIGHUP", () => {
   });
 
   it(
-    "stops a server whose terminal closes: it completes accepted requests and exits with 0",
+    "makes a server whose terminal closes complete accepted requests and exit with 0",
     async () => {
       const path = newPath();
       const token = await createToken(`sqlite:${path}`, "ann");
@@ -321,13 +321,13 @@ describe("the log", () => {
     await fetch(`${program.url}/plants`, { headers: headers("good") });
     await fetch(`${program.url}/plants?limit=0`, { headers: headers("bad-limit") });
     await fetch(`${program.url}/plants/1`, { method: "DELETE", headers: headers("no-plant") });
-    const made = (await fetch(`${program.url}/nowhere`)).headers.get("X-Request-Id");
+    const generatedId = (await fetch(`${program.url}/nowhere`)).headers.get("X-Request-Id");
     await program.stop();
     const failures = program.log().filter(({ requestId }) => requestId !== undefined);
     expect(failures).toMatchObject([
       { level: "warn", requestId: "bad-limit", operation: "listPlants", method: "GET", path: "/plants", owner: "ann" },
       { level: "warn", requestId: "no-plant", operation: "deletePlant", status: 404, error: "plant_not_found" },
-      { level: "warn", requestId: made, operation: "none", status: 404, path: "/nowhere" },
+      { level: "warn", requestId: generatedId, operation: "none", status: 404, path: "/nowhere" },
     ]);
   });
 
@@ -358,7 +358,7 @@ describe("the log", () => {
   });
 });
 
-describe("the limits of a running server", () => {
+describe("the default rate limits", () => {
   const failures = async (program: Program, count: number, headers: Record<string, string> = {}) => {
     const statuses = new Set<number>();
     for (let n = 0; n < count; n++)
@@ -366,17 +366,17 @@ describe("the limits of a running server", () => {
     return [...statuses];
   };
 
-  it("are 600 invalid tokens per minute and address, and unlimited requests with valid ones", async () => {
+  it("allow 600 invalid tokens per minute and address, and unlimited requests with valid tokens", async () => {
     const path = newPath();
     const token = await createToken(`sqlite:${path}`, "ann");
     const program = await start(path);
     expect(await failures(program, 600)).toEqual([401]);
-    // The quota refilled partly while those were sent.
+    // The quota has been refilled partly meanwhile.
     expect(await failures(program, 600)).toContain(429);
     expect(await statusOf(`${program.url}/plants`, { headers: bearer(token) })).toBe(200);
   });
 
-  it("follow the settings", async () => {
+  it("can be changed by settings", async () => {
     const path = newPath();
     const token = await createToken(`sqlite:${path}`, "ann");
     const proxies = ["--trusted-proxies", "10.0.0.0/8, 127.0.0.1"];
@@ -435,8 +435,8 @@ describe("a running server", () => {
         "in a chunked body": `${createHead(token, "Transfer-Encoding: chunked")}9\r\n{"id": 1,\r\n`,
         "between requests": "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n",
       };
-      const answers = Object.values(stalls).map((text) => openSocket(program.url, text).closed);
-      expect((await Promise.all(answers)).map((answer) => answer.includes(" 200 OK"))).toEqual([
+      const responses = Object.values(stalls).map((text) => openSocket(program.url, text).closed);
+      expect((await Promise.all(responses)).map((response) => response.includes(" 200 OK"))).toEqual([
         ...Array<boolean>(4).fill(false),
         true,
       ]);

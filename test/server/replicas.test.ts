@@ -11,7 +11,7 @@ const ROUNDS = Number(process.env["PLANTSTORE_RESTART_ROUNDS"] || 2);
 const TIMEOUT_MS = 120_000;
 /** Number of writes between two events. */
 const WRITES_BETWEEN_EVENTS = 400;
-/** Number of lists in each round, at least. */
+/** Minimum number of lists in each round. */
 const MIN_LISTS = 4;
 /** The arguments of each replica: one of them has workers. */
 const REPLICAS: readonly string[][] = [[], [], ["--workers", "2"]];
@@ -127,7 +127,7 @@ describe("a draining server", () => {
   }
 
   it(
-    "sends a list that has begun completely to a slow client",
+    "completes a list in progress to a slow client",
     async () => {
       const token = await createToken(database.url, "reader");
       await database.query(

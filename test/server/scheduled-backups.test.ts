@@ -83,9 +83,9 @@ describe("serve --backup-dir", () => {
     const foreign = ["plantstore-20200101T000000Z.db.gz", "plantstore-2020.db", "plants.db", `x${nameAt(0)}`];
     for (const name of [...old, ...foreign]) writeFileSync(join(backups, name), "");
     mkdirSync(join(backups, `${nameAt(0)}.partial-AbCdEf`));
-    writeFileSync(join(backups, `${nameAt(0)}.partial-AbCdEf`, "left.db"), "left by a killed backup");
+    writeFileSync(join(backups, `${nameAt(0)}.partial-AbCdEf`, "left.db"), "from a killed backup");
     const program = await launch();
-    const made = (await logged(program, "backup completed", 3)).map(({ file }) =>
+    const created = (await logged(program, "backup completed", 3)).map(({ file }) =>
       String(file).slice(backups.length + 1),
     );
     await program.stop();
@@ -93,11 +93,11 @@ describe("serve --backup-dir", () => {
     expect(names.filter((name) => foreign.includes(name)).sort()).toEqual(foreign.sort());
     const backupsLeft = names.filter((name) => !foreign.includes(name));
     expect(backupsLeft.length).toBe(2);
-    expect(backupsLeft).toContain(made.at(-1) as string);
-    for (const name of backupsLeft) expect(name > (made[0] as string)).toBe(true);
+    expect(backupsLeft).toContain(created.at(-1) as string);
+    for (const name of backupsLeft) expect(name > (created[0] as string)).toBe(true);
   });
 
-  it("makes the first backup when the newest one is --backup-every old, and reports the newest one's time", async () => {
+  it("creates the first backup when the newest one is --backup-every old, and reports the newest one's time", async () => {
     const { backups, launch } = await prepare("--backup-every", "20d");
     mkdirSync(backups);
     const dueMs = Date.now() + 5_000;
@@ -116,7 +116,7 @@ describe("serve --backup-dir", () => {
     ["is too old", Date.UTC(2020, 1, 1)],
     ["is from the future", Date.UTC(2999, 1, 1)],
   ] as const) {
-    it(`makes a backup at startup when the newest one ${condition}, and keeps the new one`, async () => {
+    it(`creates a backup at startup when the newest one ${condition}, and keeps the new one`, async () => {
       const { backups, launch } = await prepare("--backup-keep", "1");
       mkdirSync(backups);
       writeFileSync(join(backups, nameAt(timeMs)), "");
@@ -144,7 +144,7 @@ describe("serve --backup-dir", () => {
     expect(program.log().map(({ msg }) => msg)).toEqual(["serving", "stopping", "stopped"]);
   });
 
-  it("makes no backups by default", async () => {
+  it("creates no backups by default", async () => {
     const path = join(folder.path, "no-backups.db");
     const program = await startProgram(["--database", `sqlite:${path}`]);
     expect(await fetchMetrics(program)).not.toMatch(/^plantstore_backups_total\{.*\} [1-9]/m);

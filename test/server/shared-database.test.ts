@@ -12,7 +12,7 @@ beforeAll(async () => {
   database = await newPostgresDatabase();
   env = { PLANTSTORE_DATABASE: database.url };
   replicas = await Promise.all([1, 2, 3].map(() => startProgram(["--drain", "0s"], env)));
-  while (shownTokens().length === 0) await fetch(`${replicas[0]?.url}/livez`);
+  while (printedTokens().length === 0) await fetch(`${replicas[0]?.url}/livez`);
   token = (await run(["token", "create", "--owner", "ann"], { env })).stdout.trim();
 }, TIMEOUT_MS);
 afterAll(async () => {
@@ -20,7 +20,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-const shownTokens = () => replicas.flatMap((replica) => replica.stdout().match(/plt_\w{36}$/m) ?? []);
+const printedTokens = () => replicas.flatMap((replica) => replica.stdout().match(/plt_\w{36}$/m) ?? []);
 
 const call = (replica: Program | undefined, path: string, init: RequestInit = {}) =>
   fetch(`${replica?.url}${path}`, {
@@ -29,15 +29,15 @@ const call = (replica: Program | undefined, path: string, init: RequestInit = {}
   });
 
 describe("three servers on one PostgreSQL database", () => {
-  it("show one first token, which all accept", async () => {
-    expect(shownTokens()).toHaveLength(1);
+  it("print one first token, which all accept", async () => {
+    expect(printedTokens()).toHaveLength(1);
     for (const { url } of replicas) {
-      const answer = await fetch(`${url}/plants`, { headers: { Authorization: `Bearer ${shownTokens()[0]}` } });
-      expect(answer.status).toBe(200);
+      const response = await fetch(`${url}/plants`, { headers: { Authorization: `Bearer ${printedTokens()[0]}` } });
+      expect(response.status).toBe(200);
     }
   });
 
-  it("see each create and delete once it is acknowledged", async () => {
+  it("reflect each create and delete once it is acknowledged", async () => {
     for (let n = 0; n < 30; n++) {
       const [one, ...others] = [...replicas.slice(n % 3), ...replicas.slice(0, n % 3)];
       const body = JSON.stringify({ id: n, name: `plant ${n}` });
@@ -76,8 +76,8 @@ describe("three servers on one PostgreSQL database", () => {
       });
       const statuses = await Promise.all(creates);
       expect(statuses.toSorted()).toEqual([200, 400, 400]);
-      const kept = [{ name: `of ${statuses.indexOf(200)}` }];
-      for (const replica of replicas) expect(await (await call(replica, "/plants")).json()).toEqual(kept);
+      const expected = [{ name: `of ${statuses.indexOf(200)}` }];
+      for (const replica of replicas) expect(await (await call(replica, "/plants")).json()).toEqual(expected);
       const deletes = replicas.map(async (each) => (await call(each, `/plants/${id}`, { method: "DELETE" })).status);
       expect((await Promise.all(deletes)).toSorted()).toEqual([204, 404, 404]);
     }
@@ -88,8 +88,8 @@ describe("three servers on one PostgreSQL database", () => {
     const statuses = () =>
       Promise.all(
         replicas.map(async ({ url }) => {
-          const answer = await fetch(`${url}/plants`, { headers: { Authorization: `Bearer ${revoked}` } });
-          return answer.status;
+          const response = await fetch(`${url}/plants`, { headers: { Authorization: `Bearer ${revoked}` } });
+          return response.status;
         }),
       );
     expect(await statuses()).toEqual([200, 200, 200]);

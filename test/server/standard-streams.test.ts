@@ -10,7 +10,7 @@ let databases = 0;
 const newDatabase = () => `sqlite:${folder.path}/plants-${++databases}.db`;
 
 /** Sends failing requests, which are logged, then lists plants. */
-async function serves({ url }: { readonly url: string }, token: string, failures = 100): Promise<void> {
+async function expectServing({ url }: { readonly url: string }, token: string, failures = 100): Promise<void> {
   const headers = { Authorization: `Bearer ${token}` };
   for (let n = 0; n < failures; n++) {
     expect((await fetch(`${url}/${"x".repeat(1_000)}`, { headers })).status).toBe(404);
@@ -18,18 +18,18 @@ async function serves({ url }: { readonly url: string }, token: string, failures
   expect((await fetch(`${url}/plants`, { headers })).status).toBe(200);
 }
 
-describe("a server", () => {
-  it("serves and stops with 0 when standard error is a full device", async () => {
+describe("a server that cannot write its log", () => {
+  it("serves requests and exits with 0 when standard error is a full device", async () => {
     const database = newDatabase();
     const token = await createToken(database, "ann");
     const shell = (args: readonly string[]) => ["sh", "-c", 'exec "$@" 2>/dev/full', "sh", ...commandLine(args)];
     const program = await startProgram(["--database", database, "--drain", "0s"], {}, shell);
-    await serves(program, token);
+    await expectServing(program, token);
     expect(await program.stop()).toBe(0);
   });
 
   it.each([100, 1])(
-    "serves and stops with 0 when the readers of its log have exited before %d failures",
+    "serves requests and exits with 0 when the readers of its log have exited before %d failures",
     async (count) => {
       const database = newDatabase();
       const token = await createToken(database, "ann");
@@ -41,7 +41,7 @@ describe("a server", () => {
       const { value } = await reader.read();
       const url = /http:\S+/.exec(new TextDecoder().decode(value))?.[0] ?? "";
       await Promise.all([reader.cancel(), server.stderr.cancel()]);
-      await serves({ url }, token, count);
+      await expectServing({ url }, token, count);
       server.kill();
       expect(await server.exited).toBe(0);
     },

@@ -91,10 +91,10 @@ describe("serve --workers", () => {
   );
 
   it("exits with 1 and prints the reason in one line when its workers cannot start", async () => {
-    const args = ["--database", `${database.url}_of_nobody`, "--workers", "3", "--port", "0", "--admin-port", "0"];
+    const args = ["--database", `${database.url}_missing`, "--workers", "3", "--port", "0", "--admin-port", "0"];
     const { exitCode, stdout, stderr } = await run(["serve", ...args]);
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
-    expect(stderr).toMatch(/^plantstore: cannot use the database .*_of_nobody.*\n$/);
+    expect(stderr).toMatch(/^plantstore: cannot use the database .*_missing.*\n$/);
   });
 });
 
@@ -145,7 +145,7 @@ describe("several workers", () => {
   );
 
   it(
-    "are restarted when they die, while the others continue",
+    "are restarted when they are killed, while the others continue",
     async () => {
       const program = await start(2);
       const [first, second] = [pidOf(program, 1), pidOf(program, 2)];
@@ -205,7 +205,7 @@ describe("several workers", () => {
   );
 
   it(
-    "export the metrics of the others when one does not reply",
+    "export the metrics of the others when one does not respond",
     async () => {
       const program = await start(2);
       await until(
@@ -231,12 +231,12 @@ describe("several workers", () => {
   });
 });
 
-describe("a stop signal to a supervisor", () => {
+describe("a signal to a supervisor", () => {
   let plants = 0;
 
   /** Sends half of a create. `finish` sends the rest and returns the bytes received. */
   function beginCreate(program: Program) {
-    const body = `{"id": ${++plants}, "name": "Half a letter, then the rest"}`;
+    const body = `{"id": ${++plants}, "name": "a name that is sent in two parts"}`;
     const head = `POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n`;
     const socket = connect(Number(new URL(program.url).port), "127.0.0.1");
     let received = "";
@@ -260,12 +260,12 @@ describe("a stop signal to a supervisor", () => {
     return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
   };
 
-  for (const [signal, whom] of [
-    ["SIGTERM", "alone"],
-    ["SIGINT", "and its workers, as from a terminal"],
+  for (const [signal, recipients] of [
+    ["SIGTERM", "it"],
+    ["SIGINT", "it and its workers, as by a terminal"],
   ] as const) {
     it(
-      `${signal} ${whom}: completes all accepted requests of every worker and exits with 0`,
+      `completes all accepted requests of every worker and exits with 0 when ${signal} is sent to ${recipients}`,
       async () => {
         const program = await start(2, "--drain", "0s");
         const creates = Array.from({ length: 8 }, () => beginCreate(program));
@@ -289,7 +289,7 @@ describe("a stop signal to a supervisor", () => {
   }
 
   it(
-    "repeated a second later: kills the workers and exits with 1",
+    "kills the workers and exits with 1 when it is repeated after a second",
     async () => {
       const program = await start(2, "--drain", "10m");
       program.process.kill("SIGTERM");
@@ -324,7 +324,7 @@ describe("a stop signal to a supervisor", () => {
   );
 
   it(
-    "SIGKILL: every worker completes its accepted requests and exits",
+    "makes every worker complete its accepted requests and exit when it is SIGKILL",
     async () => {
       const program = await start(2, "--drain", "0s");
       const creates = Array.from({ length: 8 }, () => beginCreate(program));
@@ -346,7 +346,7 @@ describe("a stop signal to a supervisor", () => {
 
 describe("a killed supervisor", () => {
   it(
-    "frees its port for the next one immediately, regardless of the drain time of its workers",
+    "releases its port immediately, regardless of the drain time of its workers",
     async () => {
       let program = await start(2, "--drain", "10m");
       const { port } = new URL(program.url);
@@ -384,7 +384,7 @@ describe("workers with limits and a certificate", () => {
     "each count invalid tokens separately, and never reject a valid token",
     async () => {
       const program = await start(2, "--failure-limit", "3/h");
-      const headers = { Authorization: "Bearer plt_nobody" };
+      const headers = { Authorization: "Bearer plt_unknown" };
       const statuses: number[] = [];
       for (let n = 0; n < 40; n++) {
         const response = await fetch(`${program.url}/plants`, { headers, keepalive: false });

@@ -185,7 +185,7 @@ export function createWith(token: string, bytes: Uint8Array, chunkSizes?: readon
 
 const percent = fc.integer({ min: 0, max: 255 }).map((byte) => `%${byte.toString(16).padStart(2, "0")}`);
 const encoded = text(255).map((each) => encodeURIComponent(each.toWellFormed()));
-const oddParts = fc.array(
+const unusualParts = fc.array(
   fc.oneof({ weight: 3, arbitrary: fc.constantFrom(..."-+0123456789.eE%_,;=&?#/") }, percent, visibleByte),
   { maxLength: 24 },
 );
@@ -201,7 +201,7 @@ export const pathId: fc.Arbitrary<string> = fc.oneof(
       fc.constantFrom("", "", "", "", ".0", "%20", "/", "#", "e0"),
     )
     .map(join),
-  oddParts.map((parts) => join(parts).replaceAll("?", "")),
+  unusualParts.map((parts) => join(parts).replaceAll("?", "")),
   fc.array(visibleByte, { maxLength: 10 }).map((parts) => join(parts).replaceAll("?", "")),
 );
 
@@ -251,7 +251,7 @@ const parameter = fc.oneof(
       .array(fc.constantFrom("id", "name", "tag", "ID", "%69d", ""), { minLength: 1, maxLength: 4 })
       .map((each) => each.join(",")),
   ),
-  fc.tuple(fc.constantFrom("limit", "after", "tag", "fields", "x", "", "LIMIT", "%ff"), oddParts.map(join)),
+  fc.tuple(fc.constantFrom("limit", "after", "tag", "fields", "x", "", "LIMIT", "%ff"), unusualParts.map(join)),
 );
 
 /** The query of a list. */
@@ -265,7 +265,7 @@ export const query: fc.Arbitrary<string> = fc.oneof(
       )
       .map((pairs) => pairs.join("&")),
   },
-  oddParts.map(join),
+  unusualParts.map(join),
   fc.array(visibleByte, { maxLength: 20 }).map(join),
 );
 

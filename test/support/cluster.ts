@@ -33,14 +33,14 @@ const GUARD =
 
 /** Initializes and starts a server. */
 export async function startCluster({ settings = {}, files = {} }: ClusterOptions = {}): Promise<Cluster> {
-  const place = newPlace();
-  initialise(place);
-  for (const [name, content] of Object.entries(files)) place.write(name, content);
-  return run(place, settings);
+  const installation = newInstallation();
+  initialize(installation);
+  for (const [name, content] of Object.entries(files)) installation.write(name, content);
+  return run(installation, settings);
 }
 
-/** The files of a server and their owner. */
-interface Place {
+/** The files of a server and the user that owns them. */
+interface Installation {
   readonly folder: string;
   readonly data: string;
   readonly user: User;
@@ -51,7 +51,7 @@ interface Place {
 
 type User = { readonly uid: number; readonly gid: number } | Record<never, never>;
 
-function newPlace(): Place {
+function newInstallation(): Installation {
   const { path: folder, remove } = temporaryFolder();
   const user = serverUser();
   const own = (path: string) => ("uid" in user ? chownSync(path, user.uid, user.gid) : undefined);
@@ -71,8 +71,8 @@ function newPlace(): Place {
   };
 }
 
-async function run(place: Place, settings: Readonly<Record<string, string>>): Promise<Cluster> {
-  const { data, program } = place;
+async function run(installation: Installation, settings: Readonly<Record<string, string>>): Promise<Cluster> {
+  const { data, program } = installation;
   const port = await freePort();
   const url = `postgres://postgres:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/postgres`;
   let guard: Guard | undefined;
@@ -80,14 +80,14 @@ async function run(place: Place, settings: Readonly<Record<string, string>>): Pr
     await guard?.stop();
     const options = Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
     const server = [program("postgres"), "-D", data, "-p", `${port}`, "-h", "127.0.0.1", "-k", "", "-N", "200"];
-    if (asStandby) place.write("standby.signal", "");
+    if (asStandby) installation.write("standby.signal", "");
     else rmSync(join(data, "standby.signal"), { force: true });
-    guard = await startGuarded(place, [...server, ...options]);
+    guard = await startGuarded(installation, [...server, ...options]);
   };
   const stop = async () => {
     cancel();
     await guard?.stop();
-    place.remove();
+    installation.remove();
   };
   const cancel = onCleanUp(stop);
   await start({ asStandby: "primary_conninfo" in settings });
@@ -96,8 +96,8 @@ async function run(place: Place, settings: Readonly<Record<string, string>>): Pr
     pid: () => Number(readFileSync(join(data, "postmaster.pid"), "utf8").split("\n")[0]),
     start,
     async startStandby(name) {
-      const copy = newPlace();
-      await backUp(url, place, copy);
+      const copy = newInstallation();
+      await backUp(url, installation, copy);
       const primary = `host=127.0.0.1 port=${port} user=postgres password='${PASSWORD}' application_name=${name}`;
       return run(copy, { ...settings, primary_conninfo: primary });
     },
@@ -106,7 +106,7 @@ async function run(place: Place, settings: Readonly<Record<string, string>>): Pr
 }
 
 /** Copies the data of a running server (PostgreSQL manual, "Making a Base Backup Using the Low Level API"). */
-async function backUp(url: string, { data, user }: Place, copy: Place): Promise<void> {
+async function backUp(url: string, { data, user }: Installation, copy: Installation): Promise<void> {
   const client = new SQL(url, { max: 1 });
   try {
     await client.unsafe("SELECT pg_backup_start('standby', true)");
@@ -140,7 +140,7 @@ function findPrograms(folder: string, user: User): (name: string) => string {
   return program(copy);
 }
 
-function initialise({ data, user, program }: Place): void {
+function initialize({ data, user, program }: Installation): void {
   const options = ["-U", "postgres", "-A", "scram-sha-256", "-E", "UTF8", "--locale=C", "--no-sync"];
   const { status, stderr } = spawnSync(program("initdb"), ["-D", data, ...options, "--pwfile=/dev/stdin"], {
     ...user,
@@ -157,8 +157,8 @@ interface Guard {
   stop(): Promise<void>;
 }
 
-/** Tries again when the processes of a killed server still hold its port or files. */
-async function startGuarded({ folder, user }: Place, server: readonly string[]): Promise<Guard> {
+/** Starts a server. Retries while the processes of a killed server still hold its port or files. */
+async function startGuarded({ folder, user }: Installation, server: readonly string[]): Promise<Guard> {
   let log = "";
   for (let attempt = 0; attempt < 100; attempt++) {
     // Detached, so that a Ctrl-C does not end the guard before the server.

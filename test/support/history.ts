@@ -89,10 +89,10 @@ function toOperation(
   }
   const { kind, key } = call;
   if (isUnknown) return { kind, key, outcome: "unknown", ...interval, returned: Number.POSITIVE_INFINITY };
-  const [done, refused] = kind === "create" ? [200, 40_003] : [204, 40_400];
+  const [done, rejected] = kind === "create" ? [200, 40_003] : [204, 40_400];
   const outcome = reply.status < 400 ? reply.status : (JSON.parse(reply.text) as { error: number }).error;
-  if (outcome !== done && outcome !== refused) throw new Error(`unexpected reply to a ${kind}: ${reply.text}`);
-  return { kind, key, outcome: outcome === done ? "done" : "refused", ...interval };
+  if (outcome !== done && outcome !== rejected) throw new Error(`unexpected reply to a ${kind}: ${reply.text}`);
+  return { kind, key, outcome: outcome === done ? "done" : "rejected", ...interval };
 }
 
 /** A page with a successor covers only the keys up to its last plant. */

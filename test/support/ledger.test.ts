@@ -26,7 +26,7 @@ describe("Ledger", () => {
     [
       "a duplicate id error for an unused id",
       () => ({ insertPlant: async () => "taken" }),
-      /was refused to every create/,
+      /was rejected by every create/,
     ],
     [
       "incomplete plants",
@@ -52,7 +52,7 @@ describe("Ledger", () => {
     const service = await startService({
       wrap: (storage) => {
         const defect: Partial<Storage> = {
-          selectPlants: async (...what) => (await storage.selectPlants(...what)).slice(1),
+          selectPlants: async (...args) => (await storage.selectPlants(...args)).slice(1),
         };
         return new Proxy(storage, {
           get: (target, name: keyof Storage) =>

@@ -2,16 +2,16 @@ import { type PlantStoreClient, PlantStoreError } from "../../src/client/index.t
 import type { Plant, PlantId } from "../../src/domain/plant.ts";
 
 const WRITERS = 24;
-/** A writer's own ids begin at a multiple of this. */
+/** The ids of each writer begin at a multiple of this. */
 const IDS_PER_WRITER = 1_000_000n;
-/** Ids that several creates want at once begin here. */
+/** The first of the ids that several concurrent creates compete for. */
 const FIRST_CONTENDED_ID = 1_000_000_000n;
 const CONTENDERS = 3;
 /** Maximum number of violations reported. */
 const MAX_VIOLATIONS = 20;
 
 /** State of a created plant. A write without a response leaves it as `maybe created` or `maybe deleted`. */
-type State = "created" | "refused" | "deleted" | "maybe created" | "maybe deleted";
+type State = "created" | "rejected" | "deleted" | "maybe created" | "maybe deleted";
 
 interface Entry {
   readonly plant: Plant;
@@ -24,8 +24,8 @@ export type LedgerClient = Pick<PlantStoreClient, "createPlant" | "deletePlant" 
 
 /**
  * Writes plants with many concurrent clients and records each write before it is sent and when it is acknowledged, to
- * check afterwards that the servers lost or invented nothing. Each writer has its own ids; a few ids are contended by
- * several creates, of which one may succeed.
+ * check afterwards that no write is lost and no plant appears without a create. Each writer has its own ids. Several
+ * creates compete for each of a few other ids; one of them may succeed.
  */
 export class Ledger {
   /** Number of writes with a definite outcome. */
@@ -122,7 +122,7 @@ export class Ledger {
     const outcome = await outcomeOf(client.createPlant(entry.plant, { idempotencyKey: entry.key }));
     if (outcome === "unknown") return;
     if (outcome !== "done" && outcome !== "duplicate_id") this.#violations.add(`${entry.plant.id}: ${outcome}`);
-    entry.state = outcome === "done" ? "created" : "refused";
+    entry.state = outcome === "done" ? "created" : "rejected";
     this.acknowledged++;
   }
 
@@ -161,10 +161,10 @@ async function outcomeOf(call: Promise<unknown>): Promise<string> {
 function violationsOf(id: PlantId, entries: readonly Entry[], stored: Plant | undefined): string[] {
   const created = entries.filter(({ state }) => state === "created");
   const isOpen = entries.some(({ state }) => state.startsWith("maybe"));
-  const possible = created.length > 0 ? created : entries.filter(({ state }) => state !== "refused");
+  const possible = created.length > 0 ? created : entries.filter(({ state }) => state !== "rejected");
   const violations: string[] = [];
   if (created.length > 1) violations.push(`${id} was created twice`);
-  if (possible.length === 0) violations.push(`${id} was refused to every create`);
+  if (possible.length === 0) violations.push(`${id} was rejected by every create`);
   if (stored === undefined && created.length > 0) violations.push(`${id} is lost`);
   if (stored !== undefined && created.length === 0 && !isOpen) violations.push(`${id} is back after its delete`);
   if (stored !== undefined && !possible.some(({ plant }) => Bun.deepEquals(stored, plant, true)))

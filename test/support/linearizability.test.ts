@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { apply, isLinearizable, type Operation } from "./linearizability.ts";
 
 type Interval = readonly [invoked: number, returned: number];
-type Outcome = "done" | "refused" | "unknown";
+type Outcome = "done" | "rejected" | "unknown";
 
 const write =
   (kind: "create" | "delete") =>
@@ -26,7 +26,7 @@ const list = ([invoked, returned]: Interval, keys: readonly number[], covered = 
 });
 const bitsOf = (keys: readonly number[]) => keys.reduce((bits, key) => bits | (1 << key), 0);
 
-describe("the checker of histories", () => {
+describe("isLinearizable", () => {
   const illegal: Record<string, Operation[]> = {
     "a list that misses an acknowledged create": [create([0, 1], 0), list([2, 3], [])],
     "a list that shows a plant after its acknowledged delete": [
@@ -39,12 +39,12 @@ describe("the checker of histories", () => {
       list([0, 1], [0]),
       create([2, 3], 0, "unknown"),
     ],
-    "a later list that is older, while the create is in flight": [
+    "a later list with an older state, while the create is in flight": [
       create([0, 9], 0),
       list([1, 2], [0]),
       list([3, 4], []),
     ],
-    "a later list that is older, while the delete is in flight": [
+    "a later list with an older state, while the delete is in flight": [
       create([0, 1], 0),
       remove([2, 9], 0),
       list([3, 4], []),
@@ -65,15 +65,15 @@ describe("the checker of histories", () => {
     "a page that misses a plant below its last one": [create([0, 1], 0), create([2, 3], 1), list([4, 5], [1], [0, 1])],
     "two successful creates of one id": [create([0, 3], 0), create([1, 2], 0)],
     "two successful deletes of one plant": [create([0, 1], 0), remove([2, 5], 0), remove([3, 4], 0)],
-    "a successful delete of a plant that was never there": [remove([0, 1], 0)],
-    "a refused create of an id that was never used": [create([0, 1], 0, "refused")],
-    "a refused create after the acknowledged delete": [
+    "a successful delete of a plant that was never created": [remove([0, 1], 0)],
+    "a rejected create of an id that was never used": [create([0, 1], 0, "rejected")],
+    "a rejected create after the acknowledged delete": [
       create([0, 1], 0),
       remove([2, 3], 0),
-      create([4, 5], 0, "refused"),
+      create([4, 5], 0, "rejected"),
     ],
-    "a refused delete of a plant that is there": [create([0, 1], 0), remove([2, 3], 0, "refused")],
-    "a plant that comes back after a delete of unknown outcome was seen": [
+    "a rejected delete of an existing plant": [create([0, 1], 0), remove([2, 3], 0, "rejected")],
+    "a successful delete after a list has shown the effect of a delete of unknown outcome": [
       create([0, 1], 0),
       remove([2, 3], 0, "unknown"),
       list([4, 5], []),
@@ -97,10 +97,10 @@ describe("the checker of histories", () => {
       create([0, 5], 0),
       remove([1, 4], 0),
       create([2, 3], 1),
-      remove([2.5, 6], 1, "refused"),
+      remove([2.5, 6], 1, "rejected"),
       list([7, 8], [1]),
     ],
-    "a refused create beside the one that succeeds": [create([0, 3], 0), create([1, 2], 0, "refused")],
+    "a rejected create concurrent with one that succeeds": [create([0, 3], 0), create([1, 2], 0, "rejected")],
     "a create of unknown outcome that never happens": [
       create([0, 1], 0, "unknown"),
       list([2, 3], []),
@@ -110,7 +110,7 @@ describe("the checker of histories", () => {
       create([0, 1], 0, "unknown"),
       list([2, 3], []),
       list([4, 5], [0]),
-      create([6, 7], 0, "refused"),
+      create([6, 7], 0, "rejected"),
     ],
     "a create of unknown outcome after a delete that came later": [
       create([0, 1], 0),
@@ -123,7 +123,7 @@ describe("the checker of histories", () => {
       remove([2, 3], 0, "unknown"),
       list([4, 5], [0]),
       list([6, 7], []),
-      remove([8, 9], 0, "refused"),
+      remove([8, 9], 0, "rejected"),
     ],
     "a page that does not cover the plants after its last one": [
       create([0, 1], 0),
@@ -143,7 +143,7 @@ describe("the checker of histories", () => {
         make: fc.constantFrom(create, remove),
         at: interval,
         key: fc.constantFrom(0, 1),
-        outcome: fc.constantFrom<Outcome>("done", "refused", "unknown"),
+        outcome: fc.constantFrom<Outcome>("done", "rejected", "unknown"),
       })
       .map(({ make, at, key, outcome }) => make(at, key, outcome)),
     fc.record({ at: interval, shown: keys }).map(({ at, shown }) => list(at, shown, [0, 1])),

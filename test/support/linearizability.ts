@@ -4,12 +4,12 @@ interface Interval {
   readonly returned: number;
 }
 
-/** A create or delete of one key. `refused` means 400 (duplicate id) for a create and 404 for a delete. */
+/** A create or delete of one key. `rejected` means 400 (duplicate id) for a create and 404 for a delete. */
 interface WriteOperation extends Interval {
   readonly kind: "create" | "delete";
   /** 0 to 30. */
   readonly key: number;
-  readonly outcome: "done" | "refused" | "unknown";
+  readonly outcome: "done" | "rejected" | "unknown";
 }
 
 /** A list. Bit n of `covered` says whether it shows the state of key n, and bit n of `present` whether it has the plant. */

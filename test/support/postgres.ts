@@ -54,7 +54,10 @@ function serverOf(cluster: Cluster): PostgresServer {
     newDatabase: () => makeDatabase(url),
     kill: (name) => signal([cluster.pid()], name),
     async freeze() {
-      const rows = await ask<{ pid: number }>(url, "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()");
+      const rows = await execute<{ pid: number }>(
+        url,
+        "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()",
+      );
       const pids = [cluster.pid(), ...rows.map(({ pid }) => pid)];
       signal(pids, "SIGSTOP");
       const thaw = () => signal(pids, "SIGCONT");
@@ -67,13 +70,13 @@ function serverOf(cluster: Cluster): PostgresServer {
     restart: cluster.start,
     async startStandby() {
       const standby = await cluster.startStandby("standby");
-      await ask(url, "ALTER SYSTEM SET synchronous_standby_names = 'standby'");
-      await ask(url, "SELECT pg_reload_conf()");
-      while ((await ask(url, "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'")).length === 0);
+      await execute(url, "ALTER SYSTEM SET synchronous_standby_names = 'standby'");
+      await execute(url, "SELECT pg_reload_conf()");
+      while ((await execute(url, "SELECT 1 FROM pg_stat_replication WHERE sync_state = 'sync'")).length === 0);
       return serverOf(standby);
     },
     async promote() {
-      await ask(url, "SELECT pg_promote()");
+      await execute(url, "SELECT pg_promote()");
     },
     stop: cluster.stop,
   };
@@ -81,20 +84,20 @@ function serverOf(cluster: Cluster): PostgresServer {
 
 async function makeDatabase(serverUrl: string): Promise<PostgresDatabase> {
   const name = `plantstore_test_${randomBytes(8).toString("hex")}`;
-  await ask(serverUrl, `CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE template0`);
+  await execute(serverUrl, `CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE template0`);
   const url = new URL(serverUrl);
   url.pathname = name;
   return {
     url: url.href,
-    query: (sql) => ask(url.href, sql),
+    query: (sql) => execute(url.href, sql),
     holding: (sql, use) => hold(url.href, sql, use),
     drop: async () => {
-      await ask(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`);
+      await execute(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`);
     },
   };
 }
 
-async function ask<Row>(url: string, sql: string): Promise<Row[]> {
+async function execute<Row>(url: string, sql: string): Promise<Row[]> {
   const client = new SQL(url, { max: 1 });
   try {
     return await client.unsafe<Row[]>(sql);

@@ -6,7 +6,7 @@ import type { LedgerClient } from "./ledger.ts";
 export class RecordingClient implements LedgerClient {
   readonly #client: PlantStoreClient;
   /** Number of 503 responses with `Retry-After`. */
-  readonly refusals = { writes: 0, lists: 0 };
+  readonly rejections = { writes: 0, lists: 0 };
   /** Number of complete lists. */
   lists = 0;
   /** All other failures: another 5xx status, or no response within the deadline. */
@@ -31,12 +31,12 @@ export class RecordingClient implements LedgerClient {
     yield* plants;
   }
 
-  async #record<Result>(kind: keyof RecordingClient["refusals"], call: Promise<Result>): Promise<Result> {
+  async #record<Result>(kind: keyof RecordingClient["rejections"], call: Promise<Result>): Promise<Result> {
     try {
       return await call;
     } catch (error) {
       const { status = 0, retryAfterMs = 0 } = error instanceof PlantStoreError ? error : {};
-      if (status === 503 && retryAfterMs > 0) this.refusals[kind]++;
+      if (status === 503 && retryAfterMs > 0) this.rejections[kind]++;
       else if (status === 0 || status >= 500) this.failures.push(String(error));
       await Bun.sleep(retryAfterMs);
       throw error;

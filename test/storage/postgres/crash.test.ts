@@ -55,13 +55,13 @@ describe("a server whose PostgreSQL is killed with SIGKILL under load", () => {
           const enough = ledger.acknowledged + 500 + Math.floor(Math.random() * 2_000);
           await until(() => ledger.acknowledged >= enough && recorder.lists > 0);
           postgres.kill("SIGKILL");
-          await until(() => recorder.refusals.writes > 24 && recorder.refusals.lists > 0);
+          await until(() => recorder.rejections.writes > 24 && recorder.rejections.lists > 0);
 
           await postgres.restart();
           const restartedMs = performance.now();
           await firstSuccess();
           if ("PLANTSTORE_CRASH_ROUNDS" in process.env) {
-            const { writes, lists } = recorder.refusals;
+            const { writes, lists } = recorder.rejections;
             const sinceMs = Math.round(performance.now() - restartedMs);
             console.log(`round ${round}: first create succeeded ${sinceMs} ms after the restart; until then`);
             console.log(

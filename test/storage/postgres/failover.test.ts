@@ -76,9 +76,9 @@ describe("a failover to a synchronous standby", () => {
   }
 
   /** Resolves when more writes and lists got a 503, and checks that `/readyz` returns it too. */
-  async function moreFailures({ refusals }: RecordingClient): Promise<void> {
-    const { writes, lists } = refusals;
-    await until(() => refusals.writes > writes + 24 && refusals.lists > lists);
+  async function moreFailures({ rejections }: RecordingClient): Promise<void> {
+    const { writes, lists } = rejections;
+    await until(() => rejections.writes > writes + 24 && rejections.lists > lists);
     const { status, headers } = await fetch(`${program.url}/readyz`);
     expect([status, headers.get("retry-after")]).toEqual([503, "1"]);
   }
@@ -95,10 +95,10 @@ describe("a failover to a synchronous standby", () => {
   it(
     "loses no acknowledged write when the standby was frozen before",
     () =>
-      failOver(async (primary, standby, { refusals }) => {
+      failOver(async (primary, standby, { rejections }) => {
         const thaw = await standby.freeze();
-        const { writes } = refusals;
-        await until(() => refusals.writes > writes + 50);
+        const { writes } = rejections;
+        await until(() => rejections.writes > writes + 50);
         primary.kill("SIGKILL");
         thaw();
       }),

@@ -128,8 +128,9 @@ describe("openStorage with a PostgreSQL database", () => {
           while (waiting.length === 0) {
             waiting = await database.query("SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
           }
-          const made = "SELECT relation FROM pg_locks WHERE locktype = 'relation' AND mode = 'AccessExclusiveLock'";
-          expect(await database.query(made)).toEqual([]);
+          const exclusiveLocks =
+            "SELECT relation FROM pg_locks WHERE locktype = 'relation' AND mode = 'AccessExclusiveLock'";
+          expect(await database.query(exclusiveLocks)).toEqual([]);
           return { opening };
         });
         await (await opening).close();
@@ -332,7 +333,7 @@ describe("a batch of writes", () => {
     database = await newPostgresDatabase();
     storage = await open(database.url);
     await database.query(`CREATE SEQUENCE attempts; CREATE SEQUENCE inserts START 0 MINVALUE 0;
-      CREATE FUNCTION judge() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      CREATE FUNCTION inject_fault() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         PERFORM nextval('inserts');
         IF NEW.name = 'Hemlock' THEN RAISE EXCEPTION 'no'; END IF;
         IF NEW.name = 'Lost' THEN RAISE EXCEPTION 'worker' USING ERRCODE = '08006'; END IF;
@@ -340,7 +341,7 @@ describe("a batch of writes", () => {
         IF NEW.name = 'Sage' AND nextval('attempts') < 4 THEN RAISE EXCEPTION 'again' USING ERRCODE = '40P01'; END IF;
         RETURN NEW;
       END $$;
-      CREATE TRIGGER judge BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION judge();`);
+      CREATE TRIGGER inject_fault BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION inject_fault();`);
   });
   afterAll(async () => {
     await storage.close();

@@ -1,7 +1,7 @@
 import { connect, type Socket } from "node:net";
 
 /** A response as it was sent. */
-export interface WireResponse {
+export interface RawResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -13,18 +13,18 @@ export interface WireResponse {
 const DEADLINE_MS = 25_000;
 
 /** A connection that sends arbitrary bytes and reads one response at a time. */
-export class Wire {
+export class RawConnection {
   readonly #socket: Socket;
   #received = Buffer.alloc(0);
   #isClosed = false;
   #wake = () => {};
 
   /** Connects to the host and port of a URL. */
-  static async open(url: string): Promise<Wire> {
+  static async open(url: string): Promise<RawConnection> {
     const { hostname: host, port } = new URL(url);
     const socket = connect({ host, port: Number(port), allowHalfOpen: true });
     await new Promise((resolve, reject) => socket.once("connect", resolve).once("error", reject));
-    return new Wire(socket);
+    return new RawConnection(socket);
   }
 
   private constructor(socket: Socket) {
@@ -64,7 +64,7 @@ export class Wire {
   }
 
   /** The next response, for `HEAD` without a body; `undefined` when the server has closed the connection. */
-  async readResponse(isHead = false): Promise<WireResponse | undefined> {
+  async readResponse(isHead = false): Promise<RawResponse | undefined> {
     const found = await this.#take((bytes) => {
       const end = bytes.indexOf("\r\n\r\n");
       return end < 0 ? undefined : end + 4;
