@@ -13,7 +13,7 @@ let key: SigningKey;
 beforeAll(async () => {
   key = await newKey("first");
   provider.keys = [key];
-  service = await startService({ issuer: provider.trustedBy() });
+  service = await startService({ issuer: provider.newIssuer() });
   api = await Api.of(service);
 });
 afterAll(() => Promise.all([service.stop(), provider.stop()]));
@@ -159,7 +159,7 @@ describe("a key set with an unusable key", () => {
     provider.keys = [];
     for (const [description, jwk] of unusable) {
       provider.otherKeys = [jwk];
-      const issuer = provider.trustedBy();
+      const issuer = provider.newIssuer();
       for (const token of forgeries())
         expect([description, await issuer.authenticate(token)]).toEqual([description, undefined]);
     }
@@ -169,7 +169,7 @@ describe("a key set with an unusable key", () => {
     provider.keys = keys;
     for (const [description, jwk] of unusable) {
       provider.otherKeys = [jwk];
-      const issuer = provider.trustedBy();
+      const issuer = provider.newIssuer();
       for (const token of await tokens())
         expect([description, await issuer.authenticate(token)]).not.toContain(undefined);
       for (const token of forgeries())
@@ -188,7 +188,7 @@ describe("a key set with an unusable key", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(jwk, { maxLength: 5 }), async (others) => {
         provider.otherKeys = others;
-        const issuer = provider.trustedBy();
+        const issuer = provider.newIssuer();
         for (const token of await tokens()) expect(await issuer.authenticate(token)).toBeDefined();
         for (const token of forgeries()) expect(await issuer.authenticate(token)).toBeUndefined();
       }),

@@ -15,7 +15,7 @@ let key: SigningKey;
 beforeAll(async () => {
   key = await newKey("first");
   provider.keys = [key];
-  service = await startService({ issuer: provider.trustedBy() });
+  service = await startService({ issuer: provider.newIssuer() });
   api = await Api.of(service);
 });
 afterAll(() => Promise.all([service.stop(), provider.stop()]));
@@ -49,7 +49,7 @@ describe("a token of the identity provider", () => {
   });
 
   it("acts for the owner in the configured claim", async () => {
-    const issuer = provider.trustedBy({ ownerClaim: "https://example.org/team", ownerPrefix: "" });
+    const issuer = provider.newIssuer({ ownerClaim: "https://example.org/team", ownerPrefix: "" });
     const token = await provider.token({ "https://example.org/team": "garden" });
     expect(await issuer.authenticate(token)).toMatchObject({ owner: "garden" });
     expect(await issuer.authenticate(await provider.token())).toBeUndefined();
@@ -236,7 +236,7 @@ describe("a forged token", () => {
   });
 
   it("is rejected when it contains a character outside base64url at any index", async () => {
-    const issuer = provider.trustedBy();
+    const issuer = provider.newIssuer();
     const token = await provider.token();
     expect(await issuer.authenticate(token)).toBeDefined();
     for (const character of [
@@ -262,7 +262,7 @@ describe("a forged token", () => {
   });
 
   it("is rejected when a part has a non-canonical encoding: padding or unused bits", async () => {
-    const issuer = provider.trustedBy();
+    const issuer = provider.newIssuer();
     const characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     for (const padding of ["", "x", "xx"]) {
       const parts = (await provider.token({ padding }, key, { typ: padding })).split(".");
@@ -279,7 +279,7 @@ describe("a forged token", () => {
 
 describe("a verified token", () => {
   it("is cached for a minute, but not after it expires", async () => {
-    const issuer = provider.trustedBy();
+    const issuer = provider.newIssuer();
     const verify = spyOn(crypto.subtle, "verify");
     const [short, long] = [await provider.token({ exp: inSeconds(20) }), await provider.token()];
     for (const token of [short, long]) expect(await issuer.authenticate(token)).toBeDefined();
@@ -297,7 +297,7 @@ describe("a verified token", () => {
   });
 
   it("stays expired when the clock is set back, cached or not", async () => {
-    const issuer = provider.trustedBy();
+    const issuer = provider.newIssuer();
     const [seen, unseen] = [await provider.token({ exp: inSeconds(60) }), await provider.token({ exp: inSeconds(61) })];
     expect(await issuer.authenticate(seen)).toBeDefined();
     const startMs = Date.now();
@@ -308,7 +308,7 @@ describe("a verified token", () => {
   });
 
   it("is verified again after a minute when the clock is set back", async () => {
-    const issuer = provider.trustedBy();
+    const issuer = provider.newIssuer();
     const verify = spyOn(crypto.subtle, "verify");
     const token = await provider.token();
     await issuer.authenticate(token);
@@ -320,7 +320,7 @@ describe("a verified token", () => {
   });
 
   it("is evicted and verified again when the cache exceeds its limit", async () => {
-    const issuer = provider.trustedBy();
+    const issuer = provider.newIssuer();
     const first = await provider.token();
     await issuer.authenticate(first);
     for (let n = 0; n < 4_300; n++) {

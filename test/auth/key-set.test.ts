@@ -40,7 +40,7 @@ function hangProvider(): PromiseWithResolvers<Response> & { readonly timeout: Ab
 describe("fetching keys", () => {
   it("happens when a token has an unknown kid, at most once a second", async () => {
     provider.keys = [key];
-    const issuer = provider.trustedBy();
+    const issuer = provider.newIssuer();
     await issuer.authenticate(await newToken(key));
     const second = await newKey("second");
     clock.advance(1_000);
@@ -59,7 +59,7 @@ describe("fetching keys", () => {
   it("has one request in flight, however long it takes", async () => {
     provider.keys = [key];
     const hung = hangProvider();
-    const issuer = provider.trustedBy();
+    const issuer = provider.newIssuer();
     const before = provider.requestCount;
     const first = issuer.authenticate(await newToken(key));
     await until(() => provider.requestCount > before);
@@ -77,7 +77,7 @@ describe("fetching keys", () => {
       const hung = hangProvider();
       if (response !== undefined) hung.resolve(response);
       const before = provider.requestCount;
-      const pending = Promise.resolve(provider.trustedBy().authenticate(await newToken(key)));
+      const pending = Promise.resolve(provider.newIssuer().authenticate(await newToken(key)));
       await until(() => provider.requestCount > before);
       hung.timeout.abort();
       await expect(pending).rejects.toMatchObject({ code: "unavailable" });
@@ -97,7 +97,7 @@ describe("fetching keys", () => {
 
   it.each(FAULTS)("leaves cached keys usable for a day while the provider %s", async (_description, fault) => {
     provider.keys = [key];
-    const issuer = provider.trustedBy();
+    const issuer = provider.newIssuer();
     const service = await startService({ issuer });
     const api = await Api.of(service);
     const listAs = async (signer: SigningKey) => api.list(await newToken(signer));
@@ -128,7 +128,7 @@ describe("fetching keys", () => {
   it("reports a failure once until a fetch has succeeded", async () => {
     provider.keys = [key];
     const errors: AppError[] = [];
-    const issuer = provider.trustedBy({ onKeysUnavailable: (error) => errors.push(error) });
+    const issuer = provider.newIssuer({ onKeysUnavailable: (error) => errors.push(error) });
     const attempt = async () => {
       clock.advance(1_000);
       await Promise.resolve(issuer.authenticate(await newToken(stranger))).catch(() => {});
@@ -154,7 +154,7 @@ describe("the response of the provider", () => {
           cancel: () => close(),
         }),
       );
-    const error = await Promise.resolve(provider.trustedBy().authenticate(await newToken(key))).catch((e) => e);
+    const error = await Promise.resolve(provider.newIssuer().authenticate(await newToken(key))).catch((e) => e);
     expect([error.code, error.cause.message]).toEqual([
       "unavailable",
       `${provider.jwksUrl} returned more than 1048576 bytes`,
@@ -165,7 +165,7 @@ describe("the response of the provider", () => {
   it("is limited to 1 MiB after decompression", async () => {
     const body = Bun.gzipSync(new Uint8Array(64 * 1024 * 1024).fill(0x20));
     provider.fault = () => new Response(body, { headers: { "Content-Encoding": "gzip" } });
-    const error = await Promise.resolve(provider.trustedBy().authenticate(await newToken(key))).catch((e) => e);
+    const error = await Promise.resolve(provider.newIssuer().authenticate(await newToken(key))).catch((e) => e);
     expect(error.cause.message).toBe(`${provider.jwksUrl} returned more than 1048576 bytes`);
   });
 
@@ -173,14 +173,14 @@ describe("the response of the provider", () => {
     provider.keys = [key];
     const keys = [...Array(99).fill({ ...stranger.publicJwk, kid: "other" }), key.publicJwk];
     provider.fault = () => new Response(JSON.stringify({ keys }).padEnd(1024 * 1024));
-    expect(await provider.trustedBy().authenticate(await newToken(key))).toBeDefined();
+    expect(await provider.newIssuer().authenticate(await newToken(key))).toBeDefined();
   });
 });
 
 describe("cached keys", () => {
   it("are used without waiting for the provider, even when they are older than ten minutes", async () => {
     provider.keys = [key];
-    const issuer = provider.trustedBy();
+    const issuer = provider.newIssuer();
     await issuer.authenticate(await newToken(key));
     const hung = hangProvider();
     const before = provider.requestCount;
@@ -195,7 +195,7 @@ describe("cached keys", () => {
     const [old, next] = [await newKey("old"), await newKey("next")];
     provider.keys = [old];
     const timers = spyOn(globalThis, "setInterval");
-    const issuer = provider.trustedBy();
+    const issuer = provider.newIssuer();
     const [refresh, everyMs] = timers.mock.calls[0] as [() => void, number];
     expect(everyMs).toBe(600_000);
     expect(await issuer.authenticate(await newToken(old))).toBeDefined();
@@ -208,7 +208,7 @@ describe("cached keys", () => {
   it("are refreshed in the background after ten minutes, so that a withdrawn key stops working", async () => {
     const [old, next] = [await newKey("old"), await newKey("next")];
     provider.keys = [old];
-    const issuer = provider.trustedBy();
+    const issuer = provider.newIssuer();
     const first = await newToken(old);
     expect(await issuer.authenticate(first)).toBeDefined();
     provider.keys = [next];
@@ -232,7 +232,7 @@ describe("a provider that accepts requests and never responds", () => {
 
   it("delays at most 64 requests with unknown keys, rejects further ones at once, and does not affect other requests", async () => {
     provider.keys = [key];
-    service = await startService({ issuer: provider.trustedBy() });
+    service = await startService({ issuer: provider.newIssuer() });
     const api = await Api.of(service);
     const own = await service.token();
     expect((await api.list(await newToken(key))).status).toBe(200);
@@ -271,7 +271,7 @@ describe("a provider that accepts requests and never responds", () => {
 
   it("delays requests again after the waiting ones have ended", async () => {
     provider.keys = [key];
-    service = await startService({ issuer: provider.trustedBy() });
+    service = await startService({ issuer: provider.newIssuer() });
     const api = await Api.of(service);
     for (const end of ["timeout", "response"]) {
       clock.advance(1_000);

@@ -168,7 +168,7 @@ describe("PlantStoreClient with a failing server", () => {
     });
   });
 
-  const deletions: [behaviour: string, responses: readonly StubResponse[], code: string | undefined][] = [
+  const deletions: [behavior: string, responses: readonly StubResponse[], code: string | undefined][] = [
     ["rejects with plant_not_found on a 404 to the first attempt", [errorResponse(40400)], "plant_not_found"],
     ["resolves on a 404 after an attempt without a response", ["disconnect", errorResponse(40400)], undefined],
     ["resolves on a 404 after a 5xx response", [errorResponse(50300), errorResponse(40400)], undefined],
@@ -184,8 +184,8 @@ describe("PlantStoreClient with a failing server", () => {
     ],
     ["resolves on a 204 after an attempt without a response", ["disconnect", deleted], undefined],
   ];
-  for (const [behaviour, responses, code] of deletions) {
-    it(`deletePlant ${behaviour}`, () =>
+  for (const [behavior, responses, code] of deletions) {
+    it(`deletePlant ${behavior}`, () =>
       withStub(responses, async (stub) => {
         const error = await rejectionOf(clientOf(stub).deletePlant(ID_MIN));
         expect((error as PlantStoreError | undefined)?.code).toBe(code as PlantStoreError["code"]);

@@ -36,31 +36,31 @@ const changed = (token: string, index: number, replace: (character: string) => s
 const otherThan = (character: string): string => anyOf(ALPHABET.replace(character, ""));
 
 /** Ways to derive an invalid token, most of them close to a valid one. None can result in a valid token. */
-const MISTAKES: ((good: string, other: string) => string)[] = [
+const MUTATIONS: ((valid: string, other: string) => string)[] = [
   () => mintSecret(),
   () => `plt_${word(ALPHABET, 36)}`,
-  (good) => changed(good, 4 + below(36), otherThan),
-  (good) => changed(changed(good, 4 + below(15), otherThan), 19 + below(15), otherThan),
-  (good) => changed(good, below(4), () => anyOf("abcdefgh")),
-  (good) => good.slice(0, below(40)),
-  (good) => good.slice(1 + below(39)),
-  (good) => good + word(ALPHABET, 1 + below(40)),
-  (good) => word(ALPHABET, 1 + below(9)) + good,
-  (good) => good + good,
-  (good, other) => good.slice(0, 22) + other.slice(22),
-  (good, other) => good.slice(0, 34) + other.slice(34),
-  (good) => `plt_${[...good.slice(4)].reverse().join("")}`,
-  (good) => (below(2) === 0 ? good.toUpperCase() : good.toLowerCase()),
-  (good) => changed(good, 3, (character) => encodeURIComponent(character) + anyOf("%-. ")),
-  (good) => `"${good}"`,
-  (good) => btoa(good),
-  (good) => btoa(`default:${good}`),
-  (good) => digestSecret(good),
-  (good) => digestSecret(good).slice(0, 12),
-  (good) => `${good}' OR '1'='1`,
-  (good) => `${good}%00`,
-  (good) => `${good},${good}`,
-  (good) => [0, 0, 0].map(() => `ey${word(BASE64URL, 20)}`).join(".") + good,
+  (valid) => changed(valid, 4 + below(36), otherThan),
+  (valid) => changed(changed(valid, 4 + below(15), otherThan), 19 + below(15), otherThan),
+  (valid) => changed(valid, below(4), () => anyOf("abcdefgh")),
+  (valid) => valid.slice(0, below(40)),
+  (valid) => valid.slice(1 + below(39)),
+  (valid) => valid + word(ALPHABET, 1 + below(40)),
+  (valid) => word(ALPHABET, 1 + below(9)) + valid,
+  (valid) => valid + valid,
+  (valid, other) => valid.slice(0, 22) + other.slice(22),
+  (valid, other) => valid.slice(0, 34) + other.slice(34),
+  (valid) => `plt_${[...valid.slice(4)].reverse().join("")}`,
+  (valid) => (below(2) === 0 ? valid.toUpperCase() : valid.toLowerCase()),
+  (valid) => changed(valid, 3, (character) => encodeURIComponent(character) + anyOf("%-. ")),
+  (valid) => `"${valid}"`,
+  (valid) => btoa(valid),
+  (valid) => btoa(`default:${valid}`),
+  (valid) => digestSecret(valid),
+  (valid) => digestSecret(valid).slice(0, 12),
+  (valid) => `${valid}' OR '1'='1`,
+  (valid) => `${valid}%00`,
+  (valid) => `${valid},${valid}`,
+  (valid) => [0, 0, 0].map(() => `ey${word(BASE64URL, 20)}`).join(".") + valid,
   () => `${btoa('{"alg":"none"}')}.${btoa('{"sub":"default","scope":"plants:read plants:write"}')}.`,
   () => visible(1 + below(60)),
   () => word("\x80\x9f\xa0\xe9\xff", 1 + below(40)),
@@ -71,17 +71,17 @@ describe("an invalid token", () => {
     "gets 400 or 401, changes nothing and is not logged (100,000 tokens)",
     async () => {
       const database = `sqlite:${folder.path}/plants.db`;
-      const good = await Promise.all([1, 2, 3].map((n) => createToken(database, `owner ${n}`)));
-      const [revoked = "", other = ""] = good;
+      const valid = await Promise.all([1, 2, 3].map((n) => createToken(database, `owner ${n}`)));
+      const [revoked = "", other = ""] = valid;
       const program = await startProgram(["--database", database, "--log", "requests", "--failure-limit", "off"]);
       const headers = { Authorization: `Bearer ${other}`, "Content-Type": "application/json" };
       expect((await fetch(`${program.url}/plants`, { method: "POST", headers, body: PLANT })).status).toBe(200);
       expect((await run(["token", "revoke", revoked, "--database", database])).exitCode).toBe(0);
 
       const invalid = Array.from({ length: COUNT }, (_, n) => {
-        const mistake = MISTAKES[n % MISTAKES.length] ?? mintSecret;
-        return n % 1_000 === 0 ? revoked : mistake(good[below(3)] ?? "", mintSecret());
-      }).filter((token) => !good.slice(1).includes(token));
+        const mutate = MUTATIONS[n % MUTATIONS.length] ?? mintSecret;
+        return n % 1_000 === 0 ? revoked : mutate(valid[below(3)] ?? "", mintSecret());
+      }).filter((token) => !valid.slice(1).includes(token));
       expect(invalid.length).toBeGreaterThan(COUNT - 100);
       const connections = new ConnectionPool(program.url);
       const statuses = new Map<number, number>();

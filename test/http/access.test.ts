@@ -1,13 +1,13 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it, mock, setSystemTime, spyOn } from "bun:test";
 import { mintSecret, SCOPES } from "../../src/domain/token.ts";
-import { Api, type Reply, type Sending } from "../support/api.ts";
+import { Api, type Reply, type RequestOptions } from "../support/api.ts";
 import { ENGINES } from "../support/engines.ts";
 import { newOwner, type Service, startService } from "../support/service.ts";
 
 const CHALLENGE = 'Bearer realm="plantstore"';
 const JSON_TYPE = { "Content-Type": "application/json" };
 
-const OPERATIONS: [operation: string, scope: string, method: string, path: string, sending: Sending][] = [
+const OPERATIONS: [operation: string, scope: string, method: string, path: string, options: RequestOptions][] = [
   ["create", "plants:write", "POST", "/plants", { headers: JSON_TYPE, body: '{"id":1,"name":"x"}' }],
   ["list", "plants:read", "GET", "/plants", {}],
   ["list with HEAD", "plants:read", "HEAD", "/plants", {}],
@@ -36,10 +36,10 @@ describe.each(ENGINES)("on %s", (_, open) => {
     setSystemTime();
   });
 
-  describe.each(OPERATIONS)("authorization of %s", (_operation, scope, method, path, sending) => {
+  describe.each(OPERATIONS)("authorization of %s", (_operation, scope, method, path, options) => {
     const isHead = method === "HEAD";
     const send = (headers: Record<string, string> = {}) =>
-      api.send(method, path, { ...sending, headers: { ...sending.headers, ...headers } });
+      api.send(method, path, { ...options, headers: { ...options.headers, ...headers } });
     const rejection = (error: number, more = "") => [
       Math.floor(error / 100),
       isHead ? undefined : error,
@@ -60,7 +60,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
     it("returns 401 when the token is in the query", async () => {
       const token = await service.token();
       const query = `?access_token=${token}&token=${token}&authorization=Bearer%20${token}`;
-      expect(challengeOf(await api.send(method, path + query, sending))).toEqual(rejection(40100));
+      expect(challengeOf(await api.send(method, path + query, options))).toEqual(rejection(40100));
     });
 
     it("returns 401 when the token is unknown", async () => {
@@ -141,7 +141,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
       expect(challengeOf(reply)).toEqual([400, 40009, `${CHALLENGE}, error="invalid_request"`]);
     });
 
-    it.each<[string, string, string, Sending]>([
+    it.each<[string, string, string, RequestOptions]>([
       ["malformed JSON", "POST", "/plants", { headers: JSON_TYPE, body: "{" }],
       ["an invalid plant", "POST", "/plants", { headers: JSON_TYPE, body: '{"id":"x"}' }],
       ["another content type", "POST", "/plants", { headers: { "Content-Type": "text/plain" }, body: "x" }],
@@ -157,13 +157,13 @@ describe.each(ENGINES)("on %s", (_, open) => {
       ["an invalid cursor", "GET", "/plants?after=x", {}],
       ["an invalid id", "DELETE", "/plants/abc", {}],
       ["an id out of range", "DELETE", "/plants/9223372036854775808", {}],
-    ])("is checked before %s", async (_problem, method, path, sending) => {
+    ])("is checked before %s", async (_problem, method, path, options) => {
       const scopes = method === "GET" ? (["plants:write"] as const) : (["plants:read"] as const);
       const scopeless = await service.token({ scopes });
-      expect((await api.send(method, path, sending)).error).toBe(40100);
-      expect((await api.send(method, path, { ...sending, token: mintSecret() })).error).toBe(40101);
-      expect((await api.send(method, path, { ...sending, token: scopeless })).error).toBe(40300);
-      expect((await api.send(method, path, { ...sending, token: await service.token() })).status).toBe(400);
+      expect((await api.send(method, path, options)).error).toBe(40100);
+      expect((await api.send(method, path, { ...options, token: mintSecret() })).error).toBe(40101);
+      expect((await api.send(method, path, { ...options, token: scopeless })).error).toBe(40300);
+      expect((await api.send(method, path, { ...options, token: await service.token() })).status).toBe(400);
     });
 
     it("discloses nothing about a plant without a token", async () => {

@@ -4,12 +4,12 @@ import { mintSecret } from "../../src/domain/token.ts";
 import { Api, type Reply } from "../support/api.ts";
 import {
   type DescribedRequest,
-  exemplary,
+  exampleRequest,
   type Json,
   type Operation,
   operationsOf,
   sendDescribed,
-  written,
+  serialize,
 } from "../support/openapi-requests.ts";
 import { newOwner, startService } from "../support/service.ts";
 
@@ -53,7 +53,7 @@ function violations(schema: Json, form: "text" | "json"): Candidate[] {
     minItems: limit("minItems").map(() => []),
   };
   return Object.entries(byConstraint).flatMap(([constraint, values]) =>
-    values.map((value): Candidate => [`that violates ${constraint}: ${written(value).slice(0, 30)}`, value]),
+    values.map((value): Candidate => [`that violates ${constraint}: ${serialize(value).slice(0, 30)}`, value]),
   );
 }
 
@@ -69,14 +69,14 @@ function bounds(schema: Json): Candidate[] {
     ...(options.length === 0 ? [] : [options, options.toReversed()]),
     ...(examples as unknown[]),
   ];
-  return values.map((value) => [`${written(value).slice(0, 30)}`, value]);
+  return values.map((value) => [`${serialize(value).slice(0, 30)}`, value]);
 }
 
 type Case = [description: string, request: DescribedRequest];
 
 /** Returns copies of the example request that have one value replaced, for each candidate of each parameter and field. */
 function variants(operation: Operation, candidatesOf: (schema: Json, form: "text" | "json") => Candidate[]): Case[] {
-  const { parameters, body, ...rest } = exemplary(operation);
+  const { parameters, body, ...rest } = exampleRequest(operation);
   const properties = Object.entries((operation.body?.schema["properties"] ?? {}) as Record<string, Json>);
   return [
     ...operation.parameters.flatMap(({ key, schema }) =>
@@ -102,7 +102,7 @@ function variants(operation: Operation, candidatesOf: (schema: Json, form: "text
 function invalidBodies(operation: Operation): Case[] {
   const { body } = operation;
   if (body === undefined) return [];
-  const base = exemplary(operation);
+  const base = exampleRequest(operation);
   const without = (left: string) => Object.fromEntries(Object.entries(body.example).filter(([name]) => name !== left));
   return [
     ...(body.schema["required"] as string[]).map((name): Case => [`without ${name}`, { ...base, body: without(name) }]),
@@ -137,7 +137,7 @@ const comparable = ({ status, headers, text }: Reply) => ({
 describe.each(OPERATIONS.map((operation) => [`${operation.method} ${operation.path}`, operation] as const))(
   "%s",
   (_, operation) => {
-    const base = exemplary(operation);
+    const base = exampleRequest(operation);
 
     it.each([...variants(operation, violations), ...invalidBodies(operation)])(
       "returns 400 for %s and changes nothing",
@@ -212,7 +212,7 @@ describe("every field of a plant in the description", () => {
 
 describe("the plant of the examples", () => {
   it("can be created once, deleted once and created again", async () => {
-    const byMethod = (method: string) => exemplary(OPERATIONS.find((each) => each.method === method) as Operation);
+    const byMethod = (method: string) => exampleRequest(OPERATIONS.find((each) => each.method === method) as Operation);
     const [create, example] = [byMethod("POST"), byMethod("DELETE")];
     const { id } = create.body as { id: unknown };
     const remove = { ...example, parameters: { ...example.parameters, "path id": id } };

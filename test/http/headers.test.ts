@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
-import { Api, type Sending } from "../support/api.ts";
+import { Api, type RequestOptions } from "../support/api.ts";
 import { type Service, startService } from "../support/service.ts";
 
 const SHOP = "https://shop.example";
@@ -17,7 +17,7 @@ beforeAll(async () => {
 afterAll(() => Promise.all([service.stop(), closed.stop()]));
 
 const JSON_TYPE = { "Content-Type": "application/json" };
-const REQUESTS: [method: string, path: string, sending: Sending, status: number][] = [
+const REQUESTS: [method: string, path: string, options: RequestOptions, status: number][] = [
   ["GET", "/plants", {}, 200],
   ["HEAD", "/plants", {}, 200],
   ["POST", "/plants", { headers: JSON_TYPE, body: '{"id":1,"name":"x"}' }, 200],
@@ -37,8 +37,8 @@ const REQUESTS: [method: string, path: string, sending: Sending, status: number]
 describe("every response", () => {
   it("has X-Content-Type-Options: nosniff, and no HSTS over plain HTTP", async () => {
     const token = await service.token();
-    for (const [method, path, sending, status] of REQUESTS) {
-      const reply = await api.send(method, path, { token, ...sending });
+    for (const [method, path, options, status] of REQUESTS) {
+      const reply = await api.send(method, path, { token, ...options });
       expect([method, path, reply.status]).toEqual([method, path, status]);
       expect([path, reply.headers.get("x-content-type-options")]).toEqual([path, "nosniff"]);
       expect(reply.headers.get("strict-transport-security")).toBeNull();
@@ -53,9 +53,9 @@ const hasVary = (headers: Headers) => /(^|, )Origin($|,)/.test(headers.get("vary
 describe("CORS", () => {
   it.each([SHOP, LAB])("allows the listed origin %s to read every response", async (origin) => {
     const token = await service.token();
-    for (const [method, path, sending, status] of REQUESTS) {
-      const headers = { ...sending.headers, Origin: origin };
-      const reply = await api.send(method, path, { token, ...sending, headers });
+    for (const [method, path, options, status] of REQUESTS) {
+      const headers = { ...options.headers, Origin: origin };
+      const reply = await api.send(method, path, { token, ...options, headers });
       expect([method, path, reply.status]).toEqual([method, path, status]);
       expect(corsHeaders(reply.headers)).toEqual({
         "access-control-allow-origin": origin,
@@ -72,8 +72,8 @@ describe("CORS", () => {
     ...[`${SHOP}, ${LAB}`, `${SHOP} ${LAB}`, "https://shop.exampl", "http://localhost:51730"],
   ];
   it.each(OTHER_ORIGINS)("does not allow the origin %p to read responses", async (origin) => {
-    for (const [method, path, sending] of REQUESTS) {
-      const { headers } = await api.send(method, path, { ...sending, headers: { ...sending.headers, Origin: origin } });
+    for (const [method, path, options] of REQUESTS) {
+      const { headers } = await api.send(method, path, { ...options, headers: { ...options.headers, Origin: origin } });
       expect(corsHeaders(headers)).toEqual({});
       expect(hasVary(headers)).toBe(true);
     }

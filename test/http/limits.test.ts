@@ -20,7 +20,7 @@ async function start(server: Partial<AuthorizerOptions>): Promise<{ service: Ser
   return { service, api: await Api.of(service) };
 }
 
-/** Stops the monotonic clock. The result advances it. */
+/** Stops the monotonic clock. Returns a function that advances it. */
 function stopClock(): (byMs: number) => void {
   const clock = spyOn(performance, "now");
   let nowMs = 1_000_000;

@@ -28,8 +28,8 @@ function startShedder() {
   };
   const endTick = () => new Promise((resolve) => setImmediate(resolve));
   return {
-    ...{ shedder, add, isLong, advance, endTick },
-    /** Runs a tick of this duration. Returns whether it is long at its last request, and whether that one is shed. */
+    ...{ shedder, add, isLate, advance, endTick },
+    /** Runs a tick of this duration. Returns whether the tick is late at its last request, and whether that request is shed. */
     async run(ms: number, requests = 129) {
       for (let n = 1; n < requests; n++) add();
       advance(ms);
@@ -184,10 +184,10 @@ describe("a long list with a stalled client", () => {
   });
 });
 
-describe("a server whose ticks are long", () => {
+describe("a server with late event-loop ticks", () => {
   const isShed = ({ error }: ResponseEvent) => error?.code === "unavailable";
 
-  /** A service whose clock makes every tick with more than 150 requests long, and clients that fill its ticks. */
+  /** Starts a service whose clock makes every tick with more than 150 requests late, and 500 clients. */
   async function startSlowService(path: string, clientToken?: string) {
     const service = await startService();
     const token = await service.token();
@@ -258,12 +258,12 @@ describe("a server with 1,500 busy connections", () => {
   }, 60_000);
 });
 
-/** Starts a program with so many connections, which repeat a request. */
+/** Starts a client program with this many connections, each of which repeats a request. */
 const startClients = (url: string, count: number, path: string, token = "none") =>
-  track(Bun.spawn([process.execPath, "-e", HAMMER, url, String(count), path, token], { stdout: "pipe" }));
+  track(Bun.spawn([process.execPath, "-e", CLIENT_PROGRAM, url, String(count), path, token], { stdout: "pipe" }));
 
-/** A client program: sends the next request on each connection as soon as the last response arrives. */
-const HAMMER = `
+/** Sends the next request on each connection when the previous response arrives. */
+const CLIENT_PROGRAM = `
     const [url, count, path, token] = process.argv.slice(1);
     const request = \`GET \${path} HTTP/1.1\\r\\nHost: x\\r\\nAuthorization: Bearer \${token}\\r\\n\\r\\n\`;
     for (let n = 0; n < Number(count); n++) {

@@ -8,7 +8,7 @@ import { type Service, startService } from "../support/service.ts";
 
 const TIMEOUT_MS = 60_000;
 
-/** The expected behaviour for JSON values whose numbers are doubles. */
+/** The expected behavior for JSON values whose numbers are doubles. */
 const model = {
   /** Whether a double, as written by `JSON.stringify`, is a valid id. */
   isId: (value: unknown): value is number =>

@@ -106,7 +106,7 @@ describe.each(DATABASES)("a server on %s", (engine, newDatabase) => {
     expect(value('plantstore_backups_total{outcome="failed"}')).toBe(0);
   });
 
-  it("exports every metric in the documentation, and documents every metric of its own", () => {
+  it("exports every documented metric, and documents every exported metric of Plant Store", () => {
     const exported = [...metrics.matchAll(/^# TYPE (\w+)/gm)].map(([, name]) => name ?? "");
     const documented = firstCells("Metrics");
     expect(documented.filter((name) => !exported.includes(name))).toEqual([]);
@@ -143,7 +143,7 @@ describe("the alerts", () => {
     }
   });
 
-  it("are parsed by a function that rejects invalid PromQL", () => {
+  it("are checked by a parser that rejects invalid PromQL", () => {
     expect(() => seriesOf("sum by (instance (rate(up[5m]))")).toThrow("invalid PromQL");
   });
 });

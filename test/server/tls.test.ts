@@ -5,7 +5,13 @@ import { join } from "node:path";
 import { Listener } from "../../src/http/listener.ts";
 import type { Log } from "../../src/observability/log.ts";
 import { CertificateFiles } from "../../src/server/certificate-files.ts";
-import { makeCertificate, nameShownBy, openTls, type TestCertificate, withEcKey } from "../support/certificates.ts";
+import {
+  certificateNameOf,
+  makeCertificate,
+  openTls,
+  type TestCertificate,
+  withEcKey,
+} from "../support/certificates.ts";
 import { createToken, fetchMetrics, type Program, run } from "../support/program.ts";
 import { temporaryFolder } from "../support/service.ts";
 import { startPrograms } from "../support/start-programs.ts";
@@ -54,7 +60,7 @@ describe("a server with a certificate", () => {
   it("uses TLS, prints an https URL and sends Strict-Transport-Security", async () => {
     const program = await start(newFiles(first));
     expect(program.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
-    expect(await nameShownBy(program)).toBe("first");
+    expect(await certificateNameOf(program)).toBe("first");
     for (const [path, status] of [
       ["/livez", 200],
       ["/plants", 401],
@@ -124,7 +130,7 @@ describe("a server with a certificate", () => {
       writeFileSync(files.cert, after.cert);
       writeFileSync(files.key, after.key);
       await program.logged("certificate replaced");
-      expect(await nameShownBy(program)).toBe("second");
+      expect(await certificateNameOf(program)).toBe("second");
       expect(await accepted()).toEqual(expected);
     },
     TIMEOUT_MS,
@@ -145,9 +151,9 @@ describe("a server with a certificate", () => {
     const options = { host: "127.0.0.1", port: 0, reusePort: false, idleTimeoutSeconds: 10, certificate: first };
     const listener = new Listener(options, { fetch: () => new Response() });
     expect(() => listener.setCertificate({ cert: "none", key: "none" })).toThrow("cannot listen on 127.0.0.1");
-    expect(await nameShownBy(listener)).toBe("first");
+    expect(await certificateNameOf(listener)).toBe("first");
     listener.setCertificate(second);
-    expect(await nameShownBy(listener)).toBe("second");
+    expect(await certificateNameOf(listener)).toBe("second");
     await listener.stop(0, Promise.resolve());
   });
 
@@ -182,7 +188,7 @@ describe("a server with a certificate", () => {
       writeFileSync(files.cert, second.cert);
       writeFileSync(files.key, second.key);
       await program.logged("certificate replaced");
-      expect(await nameShownBy(program)).toBe("second");
+      expect(await certificateNameOf(program)).toBe("second");
       expect(await fetchMetrics(program)).toContain("plantstore_http_requests_pending 1");
       const response = new Promise<string>((resolve) => socket.once("data", (chunk) => resolve(String(chunk))));
       socket.write(body.slice(9));
@@ -206,13 +212,13 @@ describe("a server with a certificate", () => {
       const program = await start({ ...links, database: files.database });
       switchTo(mismatched.path);
       await program.logged("KEY_VALUES_MISMATCH");
-      expect(await nameShownBy(program)).toBe("first");
+      expect(await certificateNameOf(program)).toBe("first");
       rmSync(mismatched.cert);
       await program.logged("ENOENT");
-      expect(await nameShownBy(program)).toBe("first");
+      expect(await certificateNameOf(program)).toBe("first");
       switchTo(valid.path);
       await program.logged("certificate replaced");
-      expect(await nameShownBy(program)).toBe("second");
+      expect(await certificateNameOf(program)).toBe("second");
       const events = program.log().map(({ msg }) => msg);
       expect(events).toEqual([
         "serving",

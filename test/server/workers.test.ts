@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { makeCertificate, nameShownBy } from "../support/certificates.ts";
+import { certificateNameOf, makeCertificate } from "../support/certificates.ts";
 import { newPostgresDatabase, type PostgresDatabase } from "../support/postgres.ts";
 import { createToken, fetchMetrics, type Program, run, track } from "../support/program.ts";
 import { temporaryFolder } from "../support/service.ts";
@@ -409,7 +409,7 @@ describe("workers with limits and a certificate", () => {
       put(makeCertificate("first"));
       const program = await start(2, "--tls-cert", files.cert, "--tls-key", files.key);
       /** Returns the certificate names of 20 connections, which may go to any worker. */
-      const names = () => Promise.all(Array.from({ length: 20 }, () => nameShownBy(program)));
+      const names = () => Promise.all(Array.from({ length: 20 }, () => certificateNameOf(program)));
       expect(new Set(await names())).toEqual(new Set(["first"]));
       put(makeCertificate("second"));
       program.process.kill("SIGHUP");

@@ -14,7 +14,7 @@ export interface Reply {
   readonly error: number | undefined;
 }
 
-export interface Sending {
+export interface RequestOptions {
   readonly token?: string;
   readonly headers?: Record<string, string>;
   readonly body?: string | Uint8Array | ReadableStream<Uint8Array>;
@@ -45,8 +45,8 @@ interface Description {
 }
 
 /** Headers that the API description may omit: those of HTTP itself and those for browsers. */
-const OF_HTTP = ["connection", "content-length", "content-type", "date", "transfer-encoding", "vary"];
-const FOR_BROWSERS = ["access-control-allow-origin", "access-control-expose-headers", "x-content-type-options"];
+const HTTP_HEADERS = ["connection", "content-length", "content-type", "date", "transfer-encoding", "vary"];
+const BROWSER_HEADERS = ["access-control-allow-origin", "access-control-expose-headers", "x-content-type-options"];
 
 /** JSON Schema validation in the dialect of OpenAPI 3.1, with the formats and keywords that it adds. */
 export function openApiAjv(): Ajv2020 {
@@ -59,7 +59,7 @@ export function openApiAjv(): Ajv2020 {
   return ajv.addVocabulary(["components", "example"]);
 }
 
-/** Calls the service and checks every response against the API description that it serves. */
+/** Calls the service and validates every response against its API description. */
 export class Api {
   readonly #url: string;
   readonly #description: Description;
@@ -76,7 +76,7 @@ export class Api {
     this.#description = description;
   }
 
-  async send(method: string, path: string, { token, headers, body }: Sending = {}): Promise<Reply> {
+  async send(method: string, path: string, { token, headers, body }: RequestOptions = {}): Promise<Reply> {
     const credentials = token === undefined ? {} : { Authorization: `Bearer ${token}` };
     const response = await fetch(this.#url + path, {
       method,
@@ -145,7 +145,11 @@ export class Api {
   }
 
   #checkHeaders(documented: DocumentedResponse, headers: Headers, about: string): void {
-    const names = [...OF_HTTP, ...FOR_BROWSERS, ...Object.keys(documented.headers).map((name) => name.toLowerCase())];
+    const names = [
+      ...HTTP_HEADERS,
+      ...BROWSER_HEADERS,
+      ...Object.keys(documented.headers).map((name) => name.toLowerCase()),
+    ];
     for (const name of headers.keys()) assert.ok(names.includes(name), `undocumented ${name}: ${about}`);
     for (const [name, { $ref }] of Object.entries(documented.headers)) {
       const header = this.#description.components.headers[$ref.replace("#/components/headers/", "")];

@@ -28,7 +28,7 @@ export async function launchBrowser(): Promise<Browser> {
   return chromium.launch({ executablePath: join(home, "chromium"), args, env, timeout });
 }
 
-/** Unpacks Chromium into {@link CACHE} unless it is there already; returns its folder. */
+/** Unpacks Chromium into {@link CACHE} unless it exists, and returns its folder. */
 async function unpack(): Promise<string> {
   const home = join(CACHE, `chromium-${VERSION}`);
   if (existsSync(home)) return home;
@@ -44,7 +44,7 @@ async function unpack(): Promise<string> {
   try {
     renameSync(partial, home);
   } catch (error) {
-    // Another process has unpacked it meanwhile.
+    // Another process has unpacked it in the meantime.
     if (!existsSync(home)) throw error;
     rmSync(partial, { recursive: true });
   }

@@ -10,8 +10,9 @@ export interface TestCertificate {
   readonly key: string;
 }
 
-/** A certificate authority with its own certificate, PEM. */
+/** A private certificate authority. */
 export interface Authority {
+  /** Its own certificate, PEM. */
   readonly certificate: string;
   /** Issues a certificate for a server host name or a client name. */
   issue(name: string): TestCertificate;
@@ -24,7 +25,7 @@ interface Names {
   readonly issuer: string;
 }
 
-/** A certificate with these extensions, PEM. */
+/** Returns a certificate with these extensions, PEM. */
 function sign({ subject, issuer }: Names, publicKey: string, signingKey: string, extensions: object[]): string {
   const certificate = pki.createCertificate();
   certificate.publicKey = pki.publicKeyFromPem(publicKey);
@@ -48,7 +49,7 @@ const newKeys = () =>
 const IS_AUTHORITY = { name: "basicConstraints", cA: true, critical: true };
 const of = (...altNames: object[]) => ({ name: "subjectAltName", altNames });
 
-/** A new private certificate authority. */
+/** Creates a certificate authority. */
 export function newAuthority(): Authority {
   const own = newKeys();
   const issuer = "Test authority";
@@ -61,14 +62,14 @@ export function newAuthority(): Authority {
   };
 }
 
-/** A new self-signed certificate for `localhost` and 127.0.0.1. */
+/** Creates a self-signed certificate for `localhost` and 127.0.0.1. */
 export function makeCertificate(subject: string): TestCertificate {
   const { publicKey, privateKey: key } = newKeys();
   const names = of({ type: 2, value: "localhost" }, { type: 7, ip: "127.0.0.1" });
   return { cert: sign({ subject, issuer: subject }, publicKey, key, [IS_AUTHORITY, names]), key };
 }
 
-/** The same certificate with a new P-256 key. Its signature is invalid, which neither end checks. */
+/** Returns the certificate with a new P-256 key. Its signature is invalid, but neither side verifies it. */
 export function withEcKey({ cert }: TestCertificate): TestCertificate {
   const { publicKey, privateKey: key } = generateKeyPairSync("ec", {
     namedCurve: "P-256",
@@ -97,8 +98,8 @@ export function openTls(
   return promise;
 }
 
-/** The common name of the certificate that a new connection receives. */
-export async function nameShownBy(server: { readonly url: string }): Promise<string> {
+/** Returns the common name of the certificate that a new connection receives. */
+export async function certificateNameOf(server: { readonly url: string }): Promise<string> {
   const { socket, name } = await openTls(server);
   socket.destroy();
   return name;

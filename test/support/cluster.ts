@@ -19,7 +19,7 @@ export interface Cluster {
   /** URL of the database `postgres`, with the password. */
   readonly url: string;
   pid(): number;
-  /** Starts a server that has ended again, with the same data and address. */
+  /** Restarts a server that has ended, with the same data and address. */
   start(options?: { readonly asStandby: boolean }): Promise<void>;
   /** Starts a standby with this application name on a copy of the data. */
   startStandby(name: string): Promise<Cluster>;
@@ -27,7 +27,7 @@ export interface Cluster {
 }
 
 const PASSWORD = "correct-horse:battery@staple";
-/** Stops the server when standard input ends, as it does when this process dies. Removes the folder unless it reads a word. */
+/** Stops the server when standard input ends, as it does when this process dies. Removes the folder unless it reads a line. */
 const GUARD =
   'folder=$1; shift; "$@" & read -r word; kill -QUIT $! 2> /dev/null; wait; [ "$word" ] || rm -rf "$folder"';
 

@@ -45,7 +45,7 @@ export class Provider {
   }
 
   /** An issuer with an empty cache that trusts this provider. */
-  trustedBy(options: Partial<IssuerOptions> = {}): Issuer {
+  newIssuer(options: Partial<IssuerOptions> = {}): Issuer {
     const { issuer, audience, jwksUrl } = this;
     return new Issuer({ issuer, audience, jwksUrl, ownerClaim: "sub", ownerPrefix: "jwt:", ...options });
   }

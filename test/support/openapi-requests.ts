@@ -6,7 +6,7 @@ export type Json = Record<string, unknown>;
 
 /** A parameter with its references resolved. */
 interface Parameter {
-  /** Its place, `path`, `query` or `header`, and its name. */
+  /** Its location (`path`, `query` or `header`) and name, separated by a space. */
   readonly key: string;
   readonly schema: Json;
   readonly example: unknown;
@@ -45,8 +45,8 @@ export function operationsOf(text: string): Operation[] {
     return {
       method: method.toUpperCase(),
       path,
-      parameters: parameters.map(({ in: place, name, schema, example }) => ({
-        key: `${place} ${name}`,
+      parameters: parameters.map(({ in: location, name, schema, example }) => ({
+        key: `${location} ${name}`,
         schema: schema as Json,
         example,
       })),
@@ -64,7 +64,7 @@ function bodyOf({ schema, examples }: Json, resolve: (value: unknown) => Json) {
 }
 
 /** The request that consists of an operation's examples. */
-export function exemplary(operation: Operation): DescribedRequest {
+export function exampleRequest(operation: Operation): DescribedRequest {
   const given = operation.parameters.filter(({ example }) => example !== undefined);
   const parameters = Object.fromEntries(given.map(({ key, example }) => [key, example]));
   const { body } = operation;
@@ -72,7 +72,7 @@ export function exemplary(operation: Operation): DescribedRequest {
 }
 
 /** Serializes a value for a path, query or header; lists are separated by commas. */
-export function written(value: unknown): string {
+export function serialize(value: unknown): string {
   if (Array.isArray(value)) return value.join(",");
   return typeof value === "string" ? value : stringifyJson(value);
 }
@@ -84,10 +84,10 @@ export function sendDescribed(api: Api, request: DescribedRequest, token: string
   const query: string[] = [];
   let { path } = operation;
   for (const [key, value] of Object.entries(parameters)) {
-    const [place, name = ""] = key.split(" ");
-    if (place === "path") path = path.replace(`{${name}}`, encodeURIComponent(written(value)));
-    else if (place === "query") query.push(`${name}=${encodeURIComponent(written(value))}`);
-    else headers[name] = written(value);
+    const [location, name = ""] = key.split(" ");
+    if (location === "path") path = path.replace(`{${name}}`, encodeURIComponent(serialize(value)));
+    else if (location === "query") query.push(`${name}=${encodeURIComponent(serialize(value))}`);
+    else headers[name] = serialize(value);
   }
   return api.send(operation.method, query.length === 0 ? path : `${path}?${query.join("&")}`, {
     headers,

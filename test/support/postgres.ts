@@ -3,7 +3,7 @@ import { SQL } from "bun";
 import { onCleanUp } from "./cleanup.ts";
 import { type Cluster, type ClusterOptions, startCluster } from "./cluster.ts";
 
-/** A database for one test, on a real server. */
+/** A database for one test. */
 export interface PostgresDatabase {
   readonly url: string;
   /** Runs statements as the superuser, on a separate connection. */
@@ -21,8 +21,8 @@ export interface PostgresServer {
   /** Sends a signal to the postmaster. */
   kill(signal: NodeJS.Signals): void;
   /** Suspends all processes of the server, with their connections open. Returns a function that resumes them. */
-  freeze(): Promise<() => void>;
-  /** Starts a server that has ended again, with the same data and address. */
+  suspend(): Promise<() => void>;
+  /** Restarts a server that has ended, with the same data and address. */
   restart(options?: { readonly asStandby: boolean }): Promise<void>;
   /** Starts a synchronous standby: a commit is acknowledged once the standby has it on disk. */
   startStandby(): Promise<PostgresServer>;
@@ -53,18 +53,18 @@ function serverOf(cluster: Cluster): PostgresServer {
     url,
     newDatabase: () => makeDatabase(url),
     kill: (name) => signal([cluster.pid()], name),
-    async freeze() {
+    async suspend() {
       const rows = await execute<{ pid: number }>(
         url,
         "SELECT pid FROM pg_stat_activity WHERE pid <> pg_backend_pid()",
       );
       const pids = [cluster.pid(), ...rows.map(({ pid }) => pid)];
       signal(pids, "SIGSTOP");
-      const thaw = () => signal(pids, "SIGCONT");
-      const cancel = onCleanUp(thaw);
+      const resume = () => signal(pids, "SIGCONT");
+      const cancel = onCleanUp(resume);
       return () => {
         cancel();
-        thaw();
+        resume();
       };
     },
     restart: cluster.start,

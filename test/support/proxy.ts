@@ -3,7 +3,7 @@ import { type AddressInfo, connect, createServer } from "node:net";
 /** A TCP proxy in front of a database server, which can switch to another server like a failover address. */
 export async function startProxy(serverUrl: string) {
   let target = new URL(serverUrl);
-  let isCutting = false;
+  let dropsNextReply = false;
   const proxy = createServer((client) => {
     const upstream = connect(Number(target.port), target.hostname);
     client.pipe(upstream);
@@ -11,8 +11,8 @@ export async function startProxy(serverUrl: string) {
     client.on("close", () => upstream.destroy());
     upstream.on("close", () => client.destroy());
     upstream.on("data", (reply) => {
-      if (!isCutting) return client.write(reply);
-      isCutting = false;
+      if (!dropsNextReply) return client.write(reply);
+      dropsNextReply = false;
       return client.destroy();
     });
   });
@@ -22,8 +22,8 @@ export async function startProxy(serverUrl: string) {
   return {
     url: url.href,
     /** Drops the server's next reply and closes the connection. */
-    cutNextReply() {
-      isCutting = true;
+    dropNextReply() {
+      dropsNextReply = true;
     },
     /** Forwards new connections to another server. */
     moveTo(otherUrl: string) {

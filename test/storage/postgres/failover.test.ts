@@ -93,14 +93,14 @@ describe("a failover to a synchronous standby", () => {
   );
 
   it(
-    "loses no acknowledged write when the standby was frozen before",
+    "loses no acknowledged write when the standby was suspended before",
     () =>
       failOver(async (primary, standby, { rejections }) => {
-        const thaw = await standby.freeze();
+        const resume = await standby.suspend();
         const { writes } = rejections;
         await until(() => rejections.writes > writes + 50);
         primary.kill("SIGKILL");
-        thaw();
+        resume();
       }),
     TIMEOUT_MS,
   );

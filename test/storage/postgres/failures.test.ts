@@ -115,14 +115,14 @@ describe("a storage whose PostgreSQL is killed under load", () => {
   );
 });
 
-describe("a storage whose PostgreSQL freezes", () => {
+describe("a storage whose PostgreSQL is suspended", () => {
   it(
     "fails every call with unavailable, and later recovers with new connections",
     async () => {
       await available();
       await openAllConnections();
       const before = await backends();
-      const thaw = await server.freeze();
+      const resume = await server.suspend();
       try {
         for (let round = 0; round < 2; round++) {
           for (const failure of await Promise.all(callAll().map(failureOf))) {
@@ -130,7 +130,7 @@ describe("a storage whose PostgreSQL freezes", () => {
           }
         }
       } finally {
-        thaw();
+        resume();
       }
       await available();
       await Promise.all(callAll());
@@ -181,7 +181,7 @@ describe("a lost connection to PostgreSQL", () => {
       () => cut.insertPlant("cut", { id: 2n, name: "Fern" }, undefined),
       () => cut.deletePlant("cut", 1n),
     ]) {
-      proxy.cutNextReply();
+      proxy.dropNextReply();
       expect(await failureOf(work())).toMatchObject(UNAVAILABLE);
       expect(await failureOf(cut.insertPlant("cut", { id: 9n, name: "Fern" }, "k"))).toBeOneOf([
         "inserted",

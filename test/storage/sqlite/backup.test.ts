@@ -327,12 +327,12 @@ describe("plantstore restore", () => {
     await program.stop("SIGKILL");
     expect(statSync(`${path}-wal`).size).toBeGreaterThan(0);
     const { exitCode, stdout } = await runOn(path, "restore", backup, "--force");
-    const [, aside = ""] = /^3 plants .* the previous database is now (\S+)\n$/.exec(stdout) ?? [];
+    const [, replaced = ""] = /^3 plants .* the previous database is now (\S+)\n$/.exec(stdout) ?? [];
     expect(exitCode).toBe(0);
-    expect(basename(aside)).toMatch(/^plants\.db\.replaced-\d{8}T\d{6}Z$/);
-    expect(siblingsOf(path)).toEqual(["plants.db", basename(aside), "plants.db.server-lock"].sort());
+    expect(basename(replaced)).toMatch(/^plants\.db\.replaced-\d{8}T\d{6}Z$/);
+    expect(siblingsOf(path)).toEqual(["plants.db", basename(replaced), "plants.db.server-lock"].sort());
     expect(await idsIn(path)).toEqual([1, 2, 3]);
-    expect((await idsIn(aside)).length).toBe(50);
+    expect((await idsIn(replaced)).length).toBe(50);
     expect([statSync(path).mode & 0o777, statSync(backup).mode & 0o777]).toEqual([0o640, 0o644]);
   });
 
@@ -344,10 +344,10 @@ describe("plantstore restore", () => {
     writeFileSync(`${path}-wal`, "its WAL");
     writeFileSync(`${path}-journal`, "its journal");
     const { exitCode, stdout } = await runOn(path, "restore", backup, "--force");
-    const [, aside = ""] = /now (\S+)\n$/.exec(stdout) ?? [];
+    const [, replaced = ""] = /now (\S+)\n$/.exec(stdout) ?? [];
     expect(exitCode).toBe(0);
     expect(await idsIn(path)).toEqual([1, 2, 3]);
-    expect([aside, `${aside}-wal`, `${aside}-journal`].map((each) => readFileSync(each, "utf8"))).toEqual([
+    expect([replaced, `${replaced}-wal`, `${replaced}-journal`].map((each) => readFileSync(each, "utf8"))).toEqual([
       "not a database",
       "its WAL",
       "its journal",

@@ -31,7 +31,7 @@ const newPath = (): string => join(folder.path, `plants-${++files}.db`);
 
 const startProgram = startPrograms();
 
-/** Starts a server with a client that does not retry. `fail` begins the fault, `heal` ends it. */
+/** Starts a server with a client that does not retry. `fail` begins the fault, `recover` ends it. */
 async function start(path: string, fault?: string) {
   const token = await createToken(`sqlite:${path}`, "ann");
   const command = (args: readonly string[]) => [process.execPath, FAULTY_DISK, fault ?? "", path, ...args];
@@ -52,7 +52,7 @@ async function start(path: string, fault?: string) {
       program.process.kill("SIGUSR1");
       await program.printed(/the disk fails/);
     },
-    async heal() {
+    async recover() {
       program.process.kill("SIGUSR2");
       await program.printed(/the disk recovers/);
     },
@@ -69,7 +69,7 @@ const UNAVAILABLE = { status: 503, number: 50300, code: "unavailable" };
 describe("a full disk", () => {
   it("returns 503 for writes and serves reads; writes succeed again without a restart", async () => {
     const path = newPath();
-    const { program, token, client, create, ids, fail, heal } = await start(path, "full");
+    const { program, token, client, create, ids, fail, recover } = await start(path, "full");
     await create(1);
     await fail();
     for (const write of [() => create(2), () => client.deletePlant(1n)]) {
@@ -80,14 +80,14 @@ describe("a full disk", () => {
     expect([response.status, response.headers.get("Retry-After")]).toEqual([503, "1"]);
     expect((await fetch(`${program.url}/readyz`)).status).toBe(200);
     expect(await ids()).toEqual([1]);
-    await heal();
+    await recover();
     expect([await outcomeOf(create(2)), await outcomeOf(client.deletePlant(1n))]).toEqual(["done", "done"]);
     expect(await ids()).toEqual([2]);
   });
 
   it("loses no acknowledged write and applies none partially when it fills up repeatedly", async () => {
     const path = newPath();
-    const { create, ids, fail, heal } = await start(path, "full");
+    const { create, ids, fail, recover } = await start(path, "full");
     await create(0);
     const [done, failed] = [new Set<number>(), new Set<number>()];
     let next = 1;
@@ -104,7 +104,7 @@ describe("a full disk", () => {
       await until(() => done.size >= round * 200);
       await fail();
       await until(() => failed.size >= round * 200);
-      await heal();
+      await recover();
     }
     isOver = true;
     await Promise.all(writers);
