@@ -7,8 +7,8 @@ import { RawConnection } from "../support/raw-connection.ts";
 import { temporaryFolder } from "../support/service.ts";
 import { bodies } from "./corpus/bodies.ts";
 import { chunks } from "./corpus/chunks.ts";
-import { costly } from "./corpus/costly.ts";
 import { EXISTING_ID, type Exchange, inPieces, TOKEN } from "./corpus/exchange.ts";
+import { expensive } from "./corpus/expensive.ts";
 import { headers } from "./corpus/headers.ts";
 import { messages } from "./corpus/messages.ts";
 import { protocols } from "./corpus/protocols.ts";
@@ -33,7 +33,7 @@ const CORPUS: Readonly<Record<string, readonly Exchange[]>> = {
   queries,
   headers,
   bodies,
-  costly,
+  expensive,
 };
 const ALL = Object.values(CORPUS).flat();
 const TIMEOUT_MS = 60_000;

@@ -27,7 +27,7 @@ const NUMBERS = ["1e308", "1e22", "9e200", "1e9", "7.0", "1.5", "0e0", "5e-324",
 const PAIRS = ["%&", "%ff&", "%00&", "&", "=&", "a&", "%6c&", "%", "+", "%61"];
 
 /** Requests up to the size limits that are expensive unless each step of their processing is linear and cheap. */
-export const costly = [
+export const expensive = [
   ...creates({
     ...Object.fromEntries(NUMBERS.map((number) => [`numbers: ${number}`, withMany(number)])),
     "empty objects": withMany("{}"),

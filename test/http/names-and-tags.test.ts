@@ -29,11 +29,11 @@ describe.each(ENGINES)("on %s", (_, open) => {
       ["null", null],
       ["a number", 7],
       ["a boolean", true],
-      ["a list", ["x"]],
+      ["an array", ["x"]],
       ["an object", { x: 1 }],
-      ["with U+0000", "a\0b"],
-      ["a high surrogate alone", "a\ud800"],
-      ["a low surrogate alone", "\udc00a"],
+      ["U+0000", "a\0b"],
+      ["a lone high surrogate", "a\ud800"],
+      ["a lone low surrogate", "\udc00a"],
       ["surrogates in the wrong order", "\udf31\ud83c"],
     ];
 
@@ -48,7 +48,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
       ["1,025 characters", "x".repeat(1025)],
       ["1,025 astral characters", "𝒳".repeat(1025)],
       ["3,000 characters", "x".repeat(3000)],
-    ])("rejects a name: %s", async (_description, name) => {
+    ])("rejects an invalid name: %s", async (_description, name) => {
       expect(await expectRejected({ id: 1, name })).toContain("name must");
     });
 
@@ -56,7 +56,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
       ...invalid,
       ["256 characters", "x".repeat(256)],
       ["256 astral characters", "𝒳".repeat(256)],
-    ])("rejects a tag: %s", async (_description, tag) => {
+    ])("rejects an invalid tag: %s", async (_description, tag) => {
       expect(await expectRejected({ id: 1, name: "x", tag })).toContain("tag must");
     });
 

@@ -258,7 +258,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
     });
   });
 
-  describe("bytes that are not an HTTP request", () => {
+  describe("malformed HTTP requests", () => {
     it.each<[string, string | Uint8Array]>([
       ["a word", "garbage\r\n\r\n"],
       ["binary", Uint8Array.of(0, 1, 2, 255, 13, 10, 13, 10)],
