@@ -193,7 +193,7 @@ describe("the first start", () => {
   }
 });
 
-describe("a stop signal", () => {
+describe("a server that receives a stop signal", () => {
   /** Sends the signal until the program exits, because a signal within one second of the first is ignored. */
   const stopAgain = (program: Program, signal: NodeJS.Signals) =>
     until(
@@ -206,7 +206,7 @@ describe("a stop signal", () => {
     );
 
   it(
-    "completes accepted requests and exits with 0 when it is repeated immediately, as npm does on Ctrl-C",
+    "completes accepted requests and exits with 0 when the signal is repeated immediately, as by npm on Ctrl-C",
     async () => {
       const path = newPath();
       const token = await createToken(`sqlite:${path}`, "ann");
@@ -249,7 +249,7 @@ describe("a stop signal", () => {
 
   for (const second of ["SIGTERM", "SIGINT"] as const) {
     it(
-      `sets /readyz to 503 and keeps serving until a ${second} after a second exits with 1 immediately`,
+      `sets /readyz to 503, keeps serving, and exits with 1 at a ${second} one second later`,
       async () => {
         const path = newPath();
         const token = await createToken(`sqlite:${path}`, "ann");
@@ -283,7 +283,7 @@ describe("SIGHUP", () => {
   });
 
   it(
-    "makes a server whose terminal closes complete accepted requests and exit with 0",
+    "shuts down a server gracefully when its terminal closes",
     async () => {
       const path = newPath();
       const token = await createToken(`sqlite:${path}`, "ann");

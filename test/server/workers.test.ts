@@ -231,7 +231,7 @@ describe("several workers", () => {
   });
 });
 
-describe("a signal to a supervisor", () => {
+describe("a supervisor that receives a signal", () => {
   let plants = 0;
 
   /** Sends half of a create. `finish` sends the rest and returns the bytes received. */
@@ -289,7 +289,7 @@ describe("a signal to a supervisor", () => {
   }
 
   it(
-    "kills the workers and exits with 1 when it is repeated after a second",
+    "kills the workers and exits with 1 when the signal is repeated after a second",
     async () => {
       const program = await start(2, "--drain", "10m");
       program.process.kill("SIGTERM");
@@ -324,7 +324,7 @@ describe("a signal to a supervisor", () => {
   );
 
   it(
-    "makes every worker complete its accepted requests and exit when it is SIGKILL",
+    "leaves workers that complete their accepted requests and exit, after SIGKILL",
     async () => {
       const program = await start(2, "--drain", "0s");
       const creates = Array.from({ length: 8 }, () => beginCreate(program));

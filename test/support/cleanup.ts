@@ -2,7 +2,7 @@
 const steps = new Set<() => unknown>();
 
 /**
- * Registers a step that releases a resource in case the test that holds it fails before it does so itself. Returns a
+ * Registers a function that releases a resource if the test fails before it releases the resource itself. Returns a
  * function that cancels the registration.
  */
 export function onCleanUp(release: () => unknown): () => void {
@@ -12,7 +12,7 @@ export function onCleanUp(release: () => unknown): () => void {
   return () => steps.delete(step);
 }
 
-/** Releases everything that is still registered, newest first: a program before the folder that it writes to. */
+/** Calls all registered functions, newest first, so that a program ends before its folder is removed. */
 export async function cleanUp(): Promise<void> {
   const errors: unknown[] = [];
   for (const step of [...steps].reverse()) {

@@ -6,7 +6,7 @@ const WRITERS = 3;
 const READERS = 8;
 const OPERATIONS_PER_CLIENT = 20;
 
-/** Queries for the same plants. All but the last are repeated, so that the server may serve them from its cache. */
+/** Queries for the same plants. The server can cache all but the last, which is unique in each request. */
 const LIST_QUERIES = [
   () => "fields=id",
   () => "fields=id,name",
@@ -20,9 +20,9 @@ export const HISTORY_LENGTH = (WRITERS + READERS) * OPERATIONS_PER_CLIENT;
 
 export interface HistoryOptions {
   readonly token: string;
-  /** The lowest of the ids that the history uses: a multiple of 100, greater than those of all earlier histories. */
+  /** The lowest id of the history: a multiple of 100, greater than the ids of all earlier histories. */
   readonly firstId: number;
-  /** The base URL for one client, as soon as its server runs. */
+  /** Resolves with the base URL for a client when its server runs. */
   urlOf(client: number): Promise<string>;
   /** Called after each reply. */
   onReply?(): void;
@@ -75,7 +75,7 @@ function toRequest(call: Call, token: string, firstId: number): WireRequest {
   return { method: "POST", path: "/plants", headers: { ...headers, "Content-Type": "application/json" }, body };
 }
 
-/** A failed connection or a 5xx status leaves the outcome of a write unknown, and says nothing about a list. */
+/** After a failed connection or a 5xx status, the outcome of a write is unknown and a list covers no key. */
 function toOperation(
   call: Call,
   reply: WireReply | undefined,
@@ -95,7 +95,7 @@ function toOperation(
   return { kind, key, outcome: outcome === done ? "done" : "rejected", ...interval };
 }
 
-/** A page with a successor covers only the keys up to its last plant. */
+/** A page with a `Link` header covers only the keys up to its last plant. */
 function readList({ status, headers, text }: WireReply, firstId: number): { covered: number; present: number } {
   if (status !== 200) throw new Error(`unexpected reply to a list: ${text}`);
   const keys = (JSON.parse(text) as { id: number }[]).map(({ id }) => id - firstId);

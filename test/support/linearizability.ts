@@ -1,4 +1,4 @@
-/** When an operation ran, by the clock of its history. `returned` is infinite when the outcome is unknown. */
+/** The interval of an operation on the clock of its history. `returned` is infinite when the outcome is unknown. */
 interface Interval {
   readonly invoked: number;
   readonly returned: number;
@@ -12,7 +12,7 @@ interface WriteOperation extends Interval {
   readonly outcome: "done" | "rejected" | "unknown";
 }
 
-/** A list. Bit n of `covered` says whether it shows the state of key n, and bit n of `present` whether it has the plant. */
+/** A list. Bit n of `covered` is set if it shows the state of key n, and bit n of `present` if it contains the plant. */
 interface ListOperation extends Interval {
   readonly kind: "list";
   readonly covered: number;

@@ -59,8 +59,8 @@ export function integerOf(literal: string): bigint | undefined {
   const scaled = digits * 10n ** BigInt(Math.max(shift, 0));
   if (scaled % divisor !== 0n) return undefined;
   const value = scaled / divisor;
-  const isPlain = /^-?\d+$/.test(literal);
-  return isPlain || (Number.isFinite(Number(value)) && BigInt(Number(value)) === value) ? value : undefined;
+  const isInteger = /^-?\d+$/.test(literal);
+  return isInteger || (Number.isFinite(Number(value)) && BigInt(Number(value)) === value) ? value : undefined;
 }
 
 /** The literal of the outermost object's `id` in a JSON text; `undefined` when it is not a number. */

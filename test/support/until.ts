@@ -1,4 +1,4 @@
-/** Polls until `holds` accepts the result, and returns it. The test's timeout is the bound. */
+/** Polls until `holds` returns true for the result, and returns the result. The test's timeout is the limit. */
 export async function until<T>(poll: () => T | Promise<T>, holds: (result: T) => boolean = Boolean): Promise<T> {
   for (;;) {
     const result = await poll();

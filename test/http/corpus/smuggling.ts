@@ -31,10 +31,7 @@ export const smuggling = [
   ...closes([400], {
     "Content-Length, then Transfer-Encoding": ambiguous("Content-Length: 5", "Transfer-Encoding: chunked"),
     "Transfer-Encoding, then Content-Length": ambiguous("Transfer-Encoding: chunked", "Content-Length: 5"),
-    "Content-Length of all chunks, then Transfer-Encoding": ambiguous(
-      "Content-Length: 29",
-      "Transfer-Encoding: chunked",
-    ),
+    "Content-Length: 29, then Transfer-Encoding": ambiguous("Content-Length: 29", "Transfer-Encoding: chunked"),
     "Content-Length: 0, then Transfer-Encoding": ambiguous("Content-Length: 0", "Transfer-Encoding: chunked"),
     "Content-Length, then Transfer-Encoding: identity": ambiguous("Content-Length: 5", "Transfer-Encoding: identity"),
     "Content-Length, then an empty Transfer-Encoding": ambiguous("Content-Length: 5", "Transfer-Encoding:"),

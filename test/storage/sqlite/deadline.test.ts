@@ -1,7 +1,7 @@
 import { describe, expect, it } from "bun:test";
 import { DEADLINE_TICKS, startDeadline, type Ticker } from "../../../src/storage/sqlite/deadline.ts";
 
-/** A ticker that ticks on command. */
+/** A ticker that the test advances. */
 function manualTicker() {
   const ticks = new Set<() => void>();
   const ticker: Ticker = (tick) => {

@@ -125,8 +125,8 @@ describe("a full disk", () => {
   });
 });
 
-describe("a failed fsync", () => {
-  it("of the WAL ends the server after a 503 for the queued writes", async () => {
+describe("a server after a failed fsync", () => {
+  it("returns 503 for the queued writes and ends when the WAL is affected", async () => {
     const path = newPath();
     const { program, create, fail } = await start(path, "lost-wal");
     await create(1);
@@ -141,7 +141,7 @@ describe("a failed fsync", () => {
     for (const id of [1, 2, 3, 4]) expect(await outcomeOf(again.create(id))).toBe("done");
   });
 
-  it("of the database file ends the server, and the next one recovers the file from the WAL", async () => {
+  it("ends when the database file is affected, and the next server recovers the file from the WAL", async () => {
     const path = newPath();
     const { program, create, fail } = await start(path, "lost-database");
     await create(0);

@@ -60,11 +60,7 @@ describe("openStorage with an unsuitable SQLite file", () => {
       /another program/,
       () => newDatabase((db) => db.run("PRAGMA application_id = 7")),
     ],
-    [
-      "the tables of another program without an application_id",
-      /another program/,
-      () => newDatabase((db) => db.run("PRAGMA application_id = 0")),
-    ],
+    ["tables but no application_id", /another program/, () => newDatabase((db) => db.run("PRAGMA application_id = 0"))],
     [
       "text instead of a database",
       /not a database/,
@@ -183,7 +179,7 @@ describe("a server on a SQLite file", () => {
 
 describe("SQLite while another process holds the write lock", () => {
   it(
-    "rejects a write after the lock timeout, and changes nothing",
+    "rejects a write after the busy timeout, and changes nothing",
     () =>
       withSecondConnection(async (storage, other) => {
         other.run("BEGIN IMMEDIATE");

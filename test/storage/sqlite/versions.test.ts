@@ -128,7 +128,7 @@ describe("lists between a commit on the writer's thread and its acknowledgement"
   });
 });
 
-describe("Versions", () => {
+describe("Versions.of", () => {
   let reading: Database;
   let writing: Database;
   let versions: Versions;
@@ -148,7 +148,7 @@ describe("Versions", () => {
     owners.map((owner) => ({ kind: "deletePlant", plant: { owner, id: "1" } }) as const);
   const commit = () => writing.run("INSERT INTO commits VALUES (1)");
 
-  it("change when the commit becomes visible, and not again when it is acknowledged", () => {
+  it("returns a new version when the commit becomes visible, and keeps it at the acknowledgement", () => {
     commit();
     versions.begin(batchOf("ann", "bob", "ann"));
     versions.end();
@@ -164,7 +164,7 @@ describe("Versions", () => {
     expect(seen.map((version) => seen.indexOf(version))).toEqual([0, 0, 2, 2, 2]);
   });
 
-  it("change at the acknowledgement when no lookup came before it", () => {
+  it("returns a new version after the acknowledgement when there was no lookup before", () => {
     const before = versions.of("ann");
     versions.begin(batchOf("ann"));
     commit();
@@ -172,7 +172,7 @@ describe("Versions", () => {
     expect(versions.of("ann")).not.toBe(before);
   });
 
-  it("stay the same after a batch that was rolled back", () => {
+  it("returns the same version after a rolled back batch", () => {
     versions.begin(batchOf("ann"));
     commit();
     versions.end();
@@ -182,7 +182,7 @@ describe("Versions", () => {
     expect(versions.of("ann")).toBe(before);
   });
 
-  it("stay the same for owners that the batch does not write to, and for writes of tokens", () => {
+  it("returns the same version for owners without writes of plants in the batch", () => {
     const before = [versions.of("bob"), versions.of("eve")];
     versions.begin([
       { kind: "deletePlant", plant: { owner: "ann", id: "1" } },
@@ -194,7 +194,7 @@ describe("Versions", () => {
     expect([versions.of("bob"), versions.of("eve")]).toEqual(before);
   });
 
-  it("are never reused when owners are evicted while a batch is in flight", () => {
+  it("never returns an earlier version again, even if owners are evicted while a batch is in flight", () => {
     const owners = Array.from({ length: 25_000 }, (_, n) => `owner ${n}`);
     const watched = ["ann", ...owners.slice(0, 3), "never written to"];
     const seen = watched.map((owner) => [versions.of(owner)]);
@@ -221,7 +221,7 @@ describe("Versions", () => {
     expect(seen.every((versionsSeen) => versionsSeen.length > 1)).toBe(true);
   });
 
-  it("change at every lookup while the database cannot be read", () => {
+  it("returns a new version for each call while the database cannot be read", () => {
     versions.begin(batchOf("ann"));
     reading.close(true);
     const [one, other] = [versions.of("ann"), versions.of("ann")];
