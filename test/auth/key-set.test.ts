@@ -230,7 +230,7 @@ describe("a provider that accepts requests and never responds", () => {
   let service: Service;
   afterEach(() => service.stop());
 
-  it("delays at most 64 requests with unknown keys, rejects further ones at once, and does not affect other requests", async () => {
+  it("delays at most 64 requests with unknown keys, rejects further ones immediately, and does not affect other requests", async () => {
     provider.keys = [key];
     service = await startService({ issuer: provider.newIssuer() });
     const api = await Api.of(service);

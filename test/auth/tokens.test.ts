@@ -67,7 +67,7 @@ describe("a flood of unknown tokens", () => {
     };
   }
 
-  it("has at most 1,024 pending lookups and rejects further ones at once", async () => {
+  it("has at most 1,024 pending lookups and rejects further ones immediately", async () => {
     const { tokens, hold, digests } = tokensUnderFlood();
     const release = hold();
     const waiting = Array.from({ length: 1_024 }, () => tokens.authenticate(mintSecret()));

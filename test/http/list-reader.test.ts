@@ -81,7 +81,7 @@ describe("the chunks of a list", () => {
     expect(Math.max(...limits.slice(1))).toBeLessThan(130);
   });
 
-  it("end exactly at the limit, also when chunks were cut", async () => {
+  it("end exactly at the limit, even if chunks were cut", async () => {
     const { open } = startLists("x".repeat(NAME_MAX_LENGTH));
     for (const limit of [1, 61, 62, 63, 500, 501, 777]) {
       const chunks = await Array.fromAsync(open("ann", { limit, fields: ["id", "name"] }));

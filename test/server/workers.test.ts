@@ -172,14 +172,14 @@ describe("several workers", () => {
     async () => {
       const program = await start(2);
       const name = new URL(database.url).pathname.slice(1);
-      const endings = () => program.log().filter(({ exitedWorker }) => exitedWorker === 1);
+      const exits = () => program.log().filter(({ exitedWorker }) => exitedWorker === 1);
       const metricsStatus = async () => (await fetch(`${program.adminUrl}/metrics`)).status;
       const first = pidOf(program, 1);
       try {
         await other.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
         process.kill(first, "SIGKILL");
         await until(
-          async () => [await metricsStatus(), endings().length],
+          async () => [await metricsStatus(), exits().length],
           ([status, count]) => {
             expect(status).toBe(200);
             return count === 4;
@@ -192,7 +192,7 @@ describe("several workers", () => {
         () => pidOf(program, 1),
         (pid) => pid !== first,
       );
-      const [killed, ...failed] = endings();
+      const [killed, ...failed] = exits();
       expect(killed).toMatchObject({ signal: "SIGKILL", exitedPid: first, delayMs: 100 });
       expect(failed.slice(0, 3)).toMatchObject([
         { exitCode: 1, failure: expect.stringContaining("cannot use the database"), delayMs: 200 },

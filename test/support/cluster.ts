@@ -14,12 +14,12 @@ export interface ClusterOptions {
   readonly files?: Readonly<Record<string, string>>;
 }
 
-/** The processes and the files of one PostgreSQL server. They are removed when the tests end or this process dies. */
+/** The processes and files of one PostgreSQL server. They are removed when the tests end or this process exits. */
 export interface Cluster {
   /** URL of the database `postgres`, with the password. */
   readonly url: string;
   pid(): number;
-  /** Restarts a server that has ended, with the same data and address. */
+  /** Restarts a server that has exited, with the same data and address. */
   start(options?: { readonly asStandby: boolean }): Promise<void>;
   /** Starts a standby with this application name on a copy of the data. */
   startStandby(name: string): Promise<Cluster>;
@@ -27,7 +27,7 @@ export interface Cluster {
 }
 
 const PASSWORD = "correct-horse:battery@staple";
-/** Stops the server when standard input ends, as it does when this process dies. Removes the folder unless it reads a line. */
+/** Stops the server when standard input ends, as it does when this process exits. Removes the folder unless it reads a line. */
 const GUARD =
   'folder=$1; shift; "$@" & read -r word; kill -QUIT $! 2> /dev/null; wait; [ "$word" ] || rm -rf "$folder"';
 
@@ -153,7 +153,7 @@ function initialize({ data, user, program }: Installation): void {
 
 /** A server and the process that stops it. */
 interface Guard {
-  /** Stops the server at once and keeps its folder. */
+  /** Stops the server immediately and keeps its folder. */
   stop(): Promise<void>;
 }
 

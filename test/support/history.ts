@@ -34,7 +34,7 @@ type Call =
   | { readonly kind: "list"; readonly query: string };
 
 /**
- * Creates, deletes and lists a few plants of one owner with several clients at once, and records every operation.
+ * Creates, deletes and lists a few plants of one owner with several concurrent clients, and records every operation.
  * @throws Error when a reply is neither expected nor 5xx
  */
 export async function recordHistory({ token, firstId, urlOf, onReply }: HistoryOptions): Promise<Operation[]> {

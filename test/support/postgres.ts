@@ -22,7 +22,7 @@ export interface PostgresServer {
   kill(signal: NodeJS.Signals): void;
   /** Suspends all processes of the server, with their connections open. Returns a function that resumes them. */
   suspend(): Promise<() => void>;
-  /** Restarts a server that has ended, with the same data and address. */
+  /** Restarts a server that has exited, with the same data and address. */
   restart(options?: { readonly asStandby: boolean }): Promise<void>;
   /** Starts a synchronous standby: a commit is acknowledged once the standby has it on disk. */
   startStandby(): Promise<PostgresServer>;

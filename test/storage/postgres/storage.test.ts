@@ -301,7 +301,7 @@ describe("PostgreSQL while another session holds a lock", () => {
     }));
 
   it(
-    "rejects writes at once when the queue is full, and completes the others",
+    "rejects writes immediately when the queue is full, and completes the others",
     () =>
       withStorage(async (storage, { holding }) => {
         const plants = Array.from({ length: 4_096 + 4 * 256 + 500 }, (_, n) => ({ id: BigInt(n), name: "Fern" }));

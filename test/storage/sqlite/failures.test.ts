@@ -126,7 +126,7 @@ describe("a full disk", () => {
 });
 
 describe("a server after a failed fsync", () => {
-  it("returns 503 for the queued writes and ends when the WAL is affected", async () => {
+  it("returns 503 for the queued writes and exits when the WAL is affected", async () => {
     const path = newPath();
     const { program, create, fail } = await start(path, "lost-wal");
     await create(1);
@@ -141,7 +141,7 @@ describe("a server after a failed fsync", () => {
     for (const id of [1, 2, 3, 4]) expect(await outcomeOf(again.create(id))).toBe("done");
   });
 
-  it("ends when the database file is affected, and the next server recovers the file from the WAL", async () => {
+  it("exits when the database file is affected, and the next server recovers the file from the WAL", async () => {
     const path = newPath();
     const { program, create, fail } = await start(path, "lost-database");
     await create(0);

@@ -73,7 +73,7 @@ function replaceFile(path: string): void {
   renameSync(`${path}.copy`, path);
 }
 
-describe("a file of an open database", () => {
+describe("a server after a change of its files", () => {
   const GONE = "was moved or deleted while it was in use";
   const REPLACED = "was replaced by another file while it was in use";
   const changes: [description: string, change: (path: string) => void | Promise<void>, message: string][] = [
@@ -133,7 +133,7 @@ describe("a file of an open database", () => {
     ],
   ];
   for (const [description, change, message] of changes) {
-    it(`ends the server, which acknowledges no more writes: ${description}`, async () => {
+    it(`acknowledges no more writes and exits: ${description}`, async () => {
       const path = newPath();
       const { program, create } = await start(path);
       await change(path);
@@ -144,7 +144,7 @@ describe("a file of an open database", () => {
 
   const whenIdle = ["a moved database", "a WAL truncated to 0 bytes", "a replaced lock", "a deleted folder"];
   for (const [description, change, message] of changes.filter(([each]) => whenIdle.includes(each))) {
-    it(`ends an idle server: ${description}`, async () => {
+    it(`exits even if it is idle: ${description}`, async () => {
       const path = newPath();
       const { program } = await start(path);
       await change(path);
@@ -152,7 +152,7 @@ describe("a file of an open database", () => {
     });
   }
 
-  it("ends the server without a lost write when the index of the WAL is truncated", async () => {
+  it("exits and loses no acknowledged write when the index of the WAL is truncated", async () => {
     const path = newPath();
     const { program, token } = await start(path);
     truncateSync(`${path}-shm`);
@@ -161,7 +161,7 @@ describe("a file of an open database", () => {
     expect(await idsIn(path, token)).toEqual(CREATED_IDS);
   });
 
-  it("ends a server that is shutting down, without a checkpoint", async () => {
+  it("exits without a checkpoint when it is shutting down", async () => {
     const path = newPath();
     const { program } = await start(path);
     rmSync(path);
@@ -195,7 +195,7 @@ describe("a file of an open database", () => {
     expect(await idsIn(path, token)).toEqual(CREATED_IDS);
   });
 
-  it("is not recreated after it was deleted while in use", async () => {
+  it("does not recreate a database that was deleted while it was in use", async () => {
     const path = newPath();
     const { program } = await start(path);
     program.process.kill("SIGKILL");
@@ -222,7 +222,7 @@ describe("a file of an open database", () => {
     expect(await check()).toMatchObject({ exitCode: 0 });
   });
 
-  it("may be shrunk by SQLite", async () => {
+  it("continues when SQLite itself shrinks the files", async () => {
     const path = newPath();
     const { program, create } = await start(path);
     const other = new Database(path);
@@ -244,7 +244,7 @@ describe("a file of an open database", () => {
 });
 
 describe("a second server that starts after the lock file was deleted", () => {
-  it("makes the first server end", async () => {
+  it("makes the first server exit", async () => {
     const path = newPath();
     const first = await start(path);
     rmSync(`${path}.server-lock`);

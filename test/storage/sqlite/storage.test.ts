@@ -218,7 +218,7 @@ describe("SQLite while another process holds the write lock", () => {
   );
 
   it(
-    "rejects writes at once when the queue is full, and completes the others",
+    "rejects writes immediately when the queue is full, and completes the others",
     () =>
       withSecondConnection(async (storage, other) => {
         const plants = Array.from({ length: 4_096 + 1_024 + 500 }, (_, n) => ({ id: BigInt(n), name: "Fern" }));
