@@ -55,8 +55,8 @@ async function beginCreate(program: Pick<Program, "url" | "adminUrl">, token: st
   };
 }
 
-/** Resolves when the program accepts no connections. */
-const refusesConnections = ({ url }: { readonly url: string }) =>
+/** Resolves when the program refuses connections. */
+const untilConnectionsRefused = ({ url }: { readonly url: string }) =>
   until(() =>
     fetch(`${url}/livez`).then(
       () => false,
@@ -214,7 +214,7 @@ describe("a server that receives a stop signal", () => {
       const create = await beginCreate(program, token);
       // Both signals are pending when the process continues.
       for (const signal of ["SIGSTOP", "SIGTERM", "SIGINT", "SIGCONT"] as const) program.process.kill(signal);
-      await refusesConnections(program);
+      await untilConnectionsRefused(program);
       expect(await create.finish()).toStartWith("HTTP/1.1 200 OK\r\n");
       expect(await program.process.exited).toBe(0);
     },
@@ -230,7 +230,7 @@ describe("a server that receives a stop signal", () => {
         const program = await start(path, "--drain", "0s");
         const create = await beginCreate(program, token);
         program.process.kill(signal);
-        await refusesConnections(program);
+        await untilConnectionsRefused(program);
         const response = await create.finish();
         expect(response).toStartWith("HTTP/1.1 200 OK\r\n");
         expect(response).toEndWith('\r\n\r\n{"name":"a name that is sent in two parts"}');
@@ -304,7 +304,7 @@ describe("SIGHUP", () => {
       const server = await ready.promise;
       const create = await beginCreate(server, token);
       child.terminal?.close();
-      await refusesConnections(server);
+      await untilConnectionsRefused(server);
       expect(await create.finish()).toStartWith("HTTP/1.1 200 OK\r\n");
       expect(await child.exited).toBe(0);
     },
