@@ -126,8 +126,8 @@ async function plantsOf(token: string): Promise<string> {
 
 /**
  * Whether no other exchange may run at the same time, because bytes may arrive before the response to an earlier request.
- * In a late event-loop tick the server holds responses, and Bun closes a connection with a held response when more bytes
- * arrive. A tick with one request is never late.
+ * In a long event-loop tick the server holds responses, and Bun closes a connection with a held response when more bytes
+ * arrive. A tick with one request is never long.
  */
 const mustRunAlone = (exchange: Exchange) => pipelined.includes(exchange) || exchange.responses.length > 1;
 

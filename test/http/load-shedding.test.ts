@@ -28,8 +28,8 @@ function startShedder() {
   };
   const endTick = () => new Promise((resolve) => setImmediate(resolve));
   return {
-    ...{ shedder, add, isLate, advance, endTick },
-    /** Runs a tick of this duration. Returns whether the tick is late at its last request, and whether that request is shed. */
+    ...{ shedder, add, isLong, advance, endTick },
+    /** Runs a tick of this duration. Returns whether the tick is long at its last request, and whether that request is shed. */
     async run(ms: number, requests = 129) {
       for (let n = 1; n < requests; n++) add();
       advance(ms);

@@ -112,8 +112,8 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
       });
     });
 
-    describe("removePlant", () => {
-      it("returns false for a missing plant, another owner's plant and a plant that is already removed", async () => {
+    describe("deletePlant", () => {
+      it("returns false for a missing plant, another owner's plant and a plant that is already deleted", async () => {
         const [owner, other] = [newOwner(), newOwner()];
         await insertAll(owner, [{ id: 5n, name: "Iris" }]);
         expect(await storage.deletePlant(owner, 6n)).toBe(false);
@@ -124,7 +124,7 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
         expect(await all(owner)).toEqual([]);
       });
 
-      it("returns true for exactly one of many concurrent removals of a plant", async () => {
+      it("returns true for exactly one of many concurrent deletions of a plant", async () => {
         const owner = newOwner();
         await insertAll(owner, [{ id: ID_MIN, name: "Iris" }]);
         const deletions = await Promise.all(Array.from({ length: 50 }, () => storage.deletePlant(owner, ID_MIN)));
@@ -226,7 +226,7 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
       });
     });
 
-    describe("selectStored", () => {
+    describe("selectStoredPlants", () => {
       // In code point order, which differs from UTF-16 order and from the order of locales.
       const owners = [
         "A",
@@ -270,7 +270,7 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
         for (const limit of [1, 2, 4, 5, 6, 7, stored.length, 10_000]) {
           const found: StoredPlant[] = [];
           for (let length = limit; length === limit && found.length <= stored.length; ) {
-            const chunk = await full.selectStored(found.at(-1), limit);
+            const chunk = await full.selectStoredPlants(found.at(-1), limit);
             ({ length } = chunk);
             found.push(...chunk);
           }
@@ -394,7 +394,7 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
           await tokens.insertToken(minimal("bb"));
           await tokens.recordTokenUses(new Map());
           const now = 1_763_600_000_123;
-          await tokens.noteTokenUses(new Map(["unknown", "aa"].map((digest) => [digest, now])));
+          await tokens.recordTokenUses(new Map(["unknown", "aa"].map((digest) => [digest, now])));
           expect(await tokens.selectTokens()).toEqual([{ ...minimal("aa"), lastUsedAt: now }, minimal("bb")]);
         }));
     });
