@@ -1,106 +1,80 @@
-import { type Signal, useSignal } from "@preact/signals";
-import type { InputHTMLAttributes, RefObject } from "preact";
+import type { RefObject } from "preact";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { randomKey } from "../../client/client.ts";
 import { PLANT_FIELDS, type PlantField, parsePlant, parsePlantId } from "../../domain/plant.ts";
 import { findFreeId, randomId } from "../free-id.ts";
-import { closeDialog } from "../state/dialog.ts";
 import { location } from "../state/location.ts";
 import { addPlant } from "../state/mutations.ts";
 import { plants } from "../state/plants.ts";
-import { describeError, session } from "../state/session.ts";
-import { Dialog } from "./dialog.tsx";
-import { ErrorText } from "./primitives.tsx";
-
-type Values = Record<PlantField, string>;
-type FormErrors = Partial<Values> & { readonly other?: string };
+import { session } from "../state/session.ts";
+import { closeDialog, Dialog } from "./dialog.tsx";
+import { useAction } from "./hooks.ts";
+import { ErrorText, Field } from "./primitives.tsx";
 
 /** The form for a new plant. */
 export function AddDialog() {
-  const values = useSignal<Values>({ id: "", name: "", tag: location.peek().tag ?? "" });
-  const errors = useSignal<FormErrors>({});
-  const isBusy = useSignal(false);
+  const { isBusy, error, run } = useAction();
   const form = useRef<HTMLFormElement>(null);
   const key = useMemo(randomKey, []);
-  useSuggestedId(values, form);
+  useSuggestedId(form);
   useEffect(() => {
     form.current?.querySelector<HTMLElement>("[aria-invalid=true]")?.focus();
-  }, [errors.value]);
+  }, [error.value]);
 
-  async function submit(event: Event): Promise<void> {
+  const submit = (event: SubmitEvent) => {
     event.preventDefault();
-    if (isBusy.value) return;
-    isBusy.value = true;
-    const { id, name, tag } = values.value;
-    try {
+    const fields = new FormData(event.currentTarget as HTMLFormElement);
+    const [id = "", name, tag] = PLANT_FIELDS.map((field) => String(fields.get(field)));
+    run(async () => {
       await addPlant(parsePlant({ id: parsePlantId(id.trim()), name, tag: tag === "" ? undefined : tag }), key);
       closeDialog();
-    } catch (error) {
-      errors.value = splitByField(describeError(error));
-    }
-    isBusy.value = false;
-  }
-  const field = (name: PlantField, label: string, attributes: InputHTMLAttributes) => (
-    <>
-      <label for={`new-${name}`}>{label}</label>
-      <input
-        id={`new-${name}`}
-        autocomplete="off"
-        {...attributes}
-        value={values.value[name]}
-        aria-invalid={errors.value[name] !== undefined}
-        aria-describedby={`new-${name}-error`}
-        onInput={({ currentTarget }) => {
-          values.value = { ...values.value, [name]: currentTarget.value };
-        }}
-      />
-      <p class="error small" id={`new-${name}-error`}>
-        {errors.value[name]}
-      </p>
-    </>
-  );
+    });
+  };
+  // Each sentence of an API error begins with the field's name.
+  const sentences = error.value.split(/; (?=(?:id|name|tag) )/);
+  const errorOf = (field: PlantField) => sentences.find((sentence) => sentence.startsWith(`${field} `));
   return (
     <Dialog title="Add a plant">
       <form ref={form} onSubmit={submit} noValidate>
-        {field("name", "Name", { autofocus: true })}
-        {field("tag", "Tag (optional)", { list: "tags" })}
-        {field("id", "ID", { inputMode: "numeric", placeholder: "Finding a free ID…" })}
-        <ErrorText>{errors.value.other}</ErrorText>
-        <footer class="row">
-          <button type="submit" aria-disabled={isBusy.value}>
-            {isBusy.value ? "Adding…" : "Add"}
-          </button>
-        </footer>
+        <Field id="new-name" name="name" label="Name" error={errorOf("name")} autofocus />
+        <Field
+          id="new-tag"
+          name="tag"
+          label="Tag (optional)"
+          error={errorOf("tag")}
+          list="tags"
+          defaultValue={location.peek().tag ?? ""}
+        />
+        <Field
+          id="new-id"
+          name="id"
+          label="ID"
+          error={errorOf("id")}
+          inputMode="numeric"
+          placeholder="Finding a free ID…"
+        />
+        <ErrorText>{!PLANT_FIELDS.some(errorOf) && error.value}</ErrorText>
+        <button type="submit" aria-disabled={isBusy.value}>
+          {isBusy.value ? "Adding…" : "Add"}
+        </button>
       </form>
     </Dialog>
   );
 }
 
 /** Fills in a free id unless the user types one first. If the field has the focus, selects the id so typing replaces it. */
-function useSuggestedId(values: Signal<Values>, form: RefObject<HTMLFormElement | null>): void {
+function useSuggestedId(form: RefObject<HTMLFormElement | null>): void {
   useEffect(() => {
     const controller = new AbortController();
-    const { signal } = controller;
     const { client, canRead = false } = session.peek() ?? {};
     const lowerBound = plants.peek().at(-1)?.id ?? 0n;
-    const suggestion = client !== undefined && canRead ? findFreeId(client, lowerBound, signal) : Promise.reject();
+    const suggestion = client && canRead ? findFreeId(client, lowerBound, controller.signal) : Promise.reject();
     suggestion.catch(randomId).then((id) => {
-      if (signal.aborted || values.peek().id !== "") return;
-      values.value = { ...values.peek(), id: String(id) };
       const input = form.current?.querySelector<HTMLInputElement>("#new-id");
-      if (input && input === document.activeElement) {
-        input.value = String(id);
-        input.select();
-      }
+      if (input?.value !== "") return;
+      input.value = String(id);
+      if (input === document.activeElement) input.select();
     });
     return () => controller.abort();
-  }, [values, form]);
-}
-
-/** Splits an API error message by field: each of its sentences begins with the field's name. */
-function splitByField(message: string): FormErrors {
-  const sentences = message.split(/; (?=(?:id|name|tag) )/);
-  const about = (field: PlantField) => sentences.find((sentence) => sentence.startsWith(`${field} `));
-  const errors = Object.fromEntries(PLANT_FIELDS.map((field) => [field, about(field)]));
-  return Object.values(errors).some((error) => error !== undefined) ? errors : { other: message };
+  }, [form]);
 }

@@ -1,11 +1,11 @@
 import { signal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import icon from "../icon.svg";
-import { currentDialog, openDialog } from "../state/dialog.ts";
 import { location, type View } from "../state/location.ts";
 import { type Session, session, signOut } from "../state/session.ts";
 import { ApiView } from "./api-view.tsx";
 import { BottomBars } from "./bottom-bars.tsx";
+import { currentDialog, openDialog } from "./dialog.tsx";
 import { ImportView } from "./import-view.tsx";
 import { Overview } from "./overview.tsx";
 import { PlantsView } from "./plants-view.tsx";
@@ -69,20 +69,19 @@ function Header({ current }: { current: View }) {
         {Object.entries(VIEWS).map(
           ([view, { name, isAllowed }]) =>
             isAllowed(session.value) && (
-              <Link key={view} to={{ view: view as View, tag: undefined, find: "" }} isCurrent={view === current}>
+              <Link
+                key={view}
+                to={{ view: view as View, tag: undefined, find: "" }}
+                aria-current={view === current ? "page" : undefined}
+              >
                 {name}
               </Link>
             ),
         )}
       </nav>
       {session.value?.canWrite === false && <p class="truncate tag">Read-only</p>}
-      <Button
-        icon="signOut"
-        class="secondary"
-        aria-label={isSignedIn ? "Sign out" : "Sign in"}
-        onClick={() => (isSignedIn ? signOut() : openDialog(<SignInDialog />))}
-      >
-        <span>{isSignedIn ? "Sign out" : "Sign in"}</span>
+      <Button icon="signOut" class="secondary" onClick={() => (isSignedIn ? signOut() : openDialog(<SignInDialog />))}>
+        {isSignedIn ? "Sign out" : "Sign in"}
       </Button>
     </header>
   );
@@ -90,7 +89,7 @@ function Header({ current }: { current: View }) {
 
 const UnsupportedBrowser = () => (
   <main class="centered">
-    <h1 class="visually-hidden">Plant Store</h1>
+    <h1>Plant Store</h1>
     <EmptyState title="This browser is too old" isError>
       It rounds large IDs, so it could show or delete the wrong plants. Use Chrome or Edge 125, Firefox 135, Safari 18.4
       or a newer version.

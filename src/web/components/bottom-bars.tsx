@@ -1,28 +1,22 @@
-import { useEffect } from "preact/hooks";
 import { formatCount } from "../format.ts";
 import { bulkProgress, deleteSelected, undo } from "../state/mutations.ts";
 import { notification, notify, restartTimer, stopTimer } from "../state/notification.ts";
 import { selected } from "../state/plants.ts";
 import { Button } from "./primitives.tsx";
 
+addEventListener("keydown", ({ ctrlKey, metaKey, key, target }: KeyboardEvent) => {
+  const isTyping = target instanceof HTMLElement && target.matches("input:not([type=checkbox]), textarea");
+  if ((ctrlKey || metaKey) && key === "z" && !isTyping) undo();
+});
+
 /** The bars fixed to the bottom of the window: selection, bulk progress and notification. */
-export function BottomBars() {
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const isTyping = event.target instanceof HTMLInputElement && event.target.type !== "checkbox";
-      if ((event.ctrlKey || event.metaKey) && event.key === "z" && !isTyping) undo();
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  }, []);
-  return (
-    <div class="bottom-bars">
-      {selected.value.size > 0 && bulkProgress.value === undefined && <SelectionBar />}
-      {bulkProgress.value !== undefined && <ProgressBar {...bulkProgress.value} />}
-      <div role="status">{notification.value !== undefined && <NotificationBar {...notification.value} />}</div>
-    </div>
-  );
-}
+export const BottomBars = () => (
+  <div class="bottom-bars">
+    {selected.value.size > 0 && bulkProgress.value === undefined && <SelectionBar />}
+    {bulkProgress.value !== undefined && <ProgressBar {...bulkProgress.value} />}
+    <div role="status">{notification.value !== undefined && <NotificationBar {...notification.value} />}</div>
+  </div>
+);
 
 const SelectionBar = () => (
   <section class="card bar row" aria-label="Selection">
@@ -70,6 +64,6 @@ const NotificationBar = ({ subject, text, isError, action }: NonNullable<typeof 
         {action.label}
       </Button>
     )}
-    <Button icon="close" class="secondary square" aria-label="Close" onClick={() => notify(undefined)} />
+    <Button icon="close" aria-label="Close" onClick={() => notify(undefined)} />
   </div>
 );

@@ -1,10 +1,9 @@
 import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
 import { formatCount, tagLabel } from "../format.ts";
-import { closeDialog } from "../state/dialog.ts";
 import { location } from "../state/location.ts";
-import { describeError, longTaskClient } from "../state/session.ts";
-import { Dialog } from "./dialog.tsx";
+import { longTaskClient } from "../state/session.ts";
+import { closeDialog, Dialog } from "./dialog.tsx";
+import { useAction } from "./hooks.ts";
 import { Button, ErrorText } from "./primitives.tsx";
 
 const CHOICES = [
@@ -15,30 +14,21 @@ const CHOICES = [
 /** Exports the plants with the current tag, or all plants, to a file. */
 export function ExportDialog() {
   const { tag } = location.value;
-  const exported = useSignal<number | undefined>(undefined);
-  const errorText = useSignal("");
-  const controller = useRef(new AbortController());
-  useEffect(() => () => controller.current.abort(), []);
+  const exported = useSignal(0);
+  const { isBusy, error, run } = useAction();
 
-  async function save(format: (typeof CHOICES)[number]["format"]): Promise<void> {
-    if (exported.value !== undefined) return;
-    const { signal } = controller.current;
-    const onProgress = (count: number) => {
-      exported.value = count;
-    };
-    onProgress(0);
-    errorText.value = "";
-    try {
+  const save = (format: (typeof CHOICES)[number]["format"]) =>
+    run(async (signal) => {
+      exported.value = 0;
       const { download, exportPlants } = await import("../file-io.ts");
+      const onProgress = (count: number) => {
+        exported.value = count;
+      };
       const file = await exportPlants(longTaskClient(), tag, format, onProgress, signal);
-      if (signal.aborted) return;
+      signal.throwIfAborted();
       download(file, `plants.${format}`);
       closeDialog();
-    } catch (error) {
-      if (!signal.aborted) errorText.value = describeError(error);
-    }
-    exported.value = undefined;
-  }
+    });
   return (
     <Dialog title="Export">
       <p>
@@ -47,14 +37,14 @@ export function ExportDialog() {
       </p>
       {CHOICES.map(({ format, name, help }) => (
         <div class="choice row" key={format}>
-          <Button icon="export" aria-disabled={exported.value !== undefined} onClick={() => save(format)}>
+          <Button icon="export" aria-disabled={isBusy.value} onClick={() => save(format)}>
             {name}
           </Button>
-          <p class="small muted">{help}</p>
+          <p class="small muted grow">{help}</p>
         </div>
       ))}
-      <p role="status">{exported.value !== undefined && `Exporting… ${formatCount(exported.value, "plant")}`}</p>
-      <ErrorText>{errorText}</ErrorText>
+      <p role="status">{isBusy.value && `Exporting… ${formatCount(exported.value, "plant")}`}</p>
+      <ErrorText>{error}</ErrorText>
     </Dialog>
   );
 }

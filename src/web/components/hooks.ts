@@ -1,13 +1,10 @@
 import { useSignal } from "@preact/signals";
 import type { RefObject } from "preact";
-import { useLayoutEffect } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo } from "preact/hooks";
+import { describeError } from "../state/session.ts";
 
 /** Rows rendered above and below the visible ones. */
 const OVERSCAN = 12;
-
-/** Height of a row in pixels, on narrow and wide screens. Must match `tables.css`. */
-const ROW_HEIGHT = { narrow: 64, wide: 48 };
-const isNarrow = matchMedia("(max-width: 40rem)");
 
 /** Rows to render, from `start` to before `end`, and the height of each in pixels. */
 interface RowRange {
@@ -16,25 +13,46 @@ interface RowRange {
   readonly height: number;
 }
 
-/** Returns the rows near the viewport, out of `count`; rerenders when they change. */
-export function useRowRange(rows: RefObject<HTMLElement | null>, count: number): RowRange {
-  const range = useSignal<RowRange>({ start: 0, end: 0, height: ROW_HEIGHT.wide });
+/** Returns the rows of a table near the viewport, out of `count`; rerenders when they change. All have the same height. */
+export function useRowRange(body: RefObject<HTMLTableSectionElement | null>, count: number): RowRange {
+  const range = useSignal<RowRange>({ start: 0, end: 1, height: 48 });
   useLayoutEffect(() => {
     const update = () => {
-      const height = isNarrow.matches ? ROW_HEIGHT.narrow : ROW_HEIGHT.wide;
-      const top = rows.current?.getBoundingClientRect().top ?? 0;
+      const { value } = range;
+      const { top = 0 } = body.current?.getBoundingClientRect() ?? {};
+      const height = body.current?.querySelector<HTMLElement>("tr[id]")?.offsetHeight ?? value.height;
       const start = Math.max(0, Math.floor(-top / height) - OVERSCAN);
       const end = Math.min(count, Math.ceil((innerHeight - top) / height) + OVERSCAN);
-      const { value } = range;
       if (start !== value.start || end !== value.end || height !== value.height) range.value = { start, end, height };
     };
+    const controller = new AbortController();
+    for (const event of ["scroll", "resize"]) {
+      addEventListener(event, update, { signal: controller.signal, passive: true });
+    }
     update();
-    addEventListener("scroll", update, { passive: true });
-    addEventListener("resize", update);
-    return () => {
-      removeEventListener("scroll", update);
-      removeEventListener("resize", update);
-    };
-  }, [rows, count, range]);
+    return () => controller.abort();
+  }, [body, count, range]);
   return range.value;
+}
+
+/** Returns a function that runs asynchronous actions, one at a time, and the state of the last one. */
+export function useAction() {
+  const isBusy = useSignal(false);
+  /** Why the last action failed; empty if it did not. */
+  const error = useSignal("");
+  const controller = useMemo(() => new AbortController(), []);
+  useEffect(() => () => controller.abort(), [controller]);
+  /** Runs the action unless another one is running. The signal is aborted when the component is removed. */
+  const run = async (action: (signal: AbortSignal) => Promise<void>): Promise<void> => {
+    if (isBusy.peek()) return;
+    isBusy.value = true;
+    error.value = "";
+    try {
+      await action(controller.signal);
+    } catch (cause) {
+      if (!controller.signal.aborted) error.value = describeError(cause);
+    }
+    isBusy.value = false;
+  };
+  return { isBusy, error, run };
 }

@@ -1,13 +1,10 @@
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
 import { formatCount, tagLabel, visibleText } from "../format.ts";
-import sprout from "../sprout.svg";
 import {
   cancelImport,
   chooseFile,
-  fileError,
   ignoredFields,
-  isReading,
   type Preview,
   type Progress,
   preview,
@@ -15,7 +12,8 @@ import {
   reset,
   startImport,
 } from "../state/import.ts";
-import { Button, ErrorText, Link, Statistics, Table } from "./primitives.tsx";
+import { useAction } from "./hooks.ts";
+import { Button, EmptyState, ErrorText, Link, Statistics, Table } from "./primitives.tsx";
 
 /** Skipped rows shown on the page; the download has more. */
 const SKIPPED_SHOWN = 100;
@@ -28,9 +26,11 @@ export function ImportView() {
       <div class="title row">
         <h1>Import</h1>
       </div>
-      {preview.value === undefined && <FileChooser />}
-      {preview.value !== undefined && progress.value === undefined && <PreviewCard preview={preview.value} />}
-      {preview.value !== undefined && progress.value !== undefined && (
+      {preview.value === undefined ? (
+        <FileChooser />
+      ) : progress.value === undefined ? (
+        <PreviewCard preview={preview.value} />
+      ) : (
         <ProgressCard preview={preview.value} progress={progress.value} />
       )}
     </>
@@ -38,15 +38,17 @@ export function ImportView() {
 }
 
 function FileChooser() {
+  const { isBusy, error, run } = useAction();
   const isDragOver = useSignal(false);
   const input = useRef<HTMLInputElement>(null);
   const onFiles = (files: FileList | null | undefined) => {
     isDragOver.value = false;
-    if (files?.[0]) chooseFile(files[0]);
+    const file = files?.[0];
+    if (file) run((signal) => chooseFile(file, signal));
   };
   return (
     <section
-      class={isDragOver.value ? "card empty-state drop-zone drag-over" : "card empty-state drop-zone"}
+      class={isDragOver.value ? "drop-zone drag-over" : "drop-zone"}
       aria-label="File"
       onDragOver={(event) => {
         event.preventDefault();
@@ -58,20 +60,20 @@ function FileChooser() {
         onFiles(event.dataTransfer?.files);
       }}
     >
-      <img src={sprout} alt="" width="72" height="72" />
-      <h2>{isReading.value ? "Reading…" : "Drop a file here"}</h2>
-      <p class="muted">CSV, JSON or NDJSON with the fields id, name and tag (optional)</p>
-      <Button icon="import" aria-disabled={isReading.value} onClick={() => input.current?.click()}>
-        Choose a file
-      </Button>
-      <input
-        ref={input}
-        type="file"
-        hidden
-        accept=".csv,.json,.ndjson,.jsonl"
-        onChange={({ currentTarget }) => onFiles(currentTarget.files)}
-      />
-      <ErrorText>{fileError}</ErrorText>
+      <EmptyState title={isBusy.value ? "Reading…" : "Drop a file here"}>
+        <p>CSV, JSON or NDJSON with the fields id, name and tag (optional)</p>
+        <Button icon="import" aria-disabled={isBusy.value} onClick={() => input.current?.click()}>
+          Choose a file
+        </Button>
+        <input
+          ref={input}
+          type="file"
+          hidden
+          accept=".csv,.json,.ndjson,.jsonl"
+          onChange={({ currentTarget }) => onFiles(currentTarget.files)}
+        />
+        <ErrorText>{error}</ErrorText>
+      </EmptyState>
     </section>
   );
 }
@@ -88,7 +90,7 @@ function PreviewCard({ preview }: { preview: Preview }) {
         {ignored.length > 0 && ` Ignored ${ignored.length === 1 ? "column" : "columns"}: ${ignored.join(", ")}.`}
       </p>
       <Table
-        caption="First rows"
+        label="First rows"
         columns={["Line", "ID", "Name", "Tag"]}
         rows={first.map((row) =>
           "plant" in row
@@ -129,11 +131,9 @@ function ProgressCard({ preview, progress }: { preview: Preview; progress: Progr
           skipped: skippedCount,
         }}
       />
-      {error !== "" && (
-        <p class="error" role="alert">
-          {error} You can continue the import: plants that are already imported are not created twice.
-        </p>
-      )}
+      <ErrorText>
+        {error && `${error} You can continue the import: plants that are already imported are not created twice.`}
+      </ErrorText>
       <footer class="row">
         {isRunning && (
           <Button class="secondary" onClick={cancelImport}>
@@ -166,7 +166,7 @@ function SkippedRows({ progress: { skipped, skippedCount } }: { progress: Progre
     <>
       <h2>Skipped rows</h2>
       <Table
-        caption="Skipped rows"
+        label="Skipped rows"
         columns={["Line", "Reason"]}
         rows={skipped.slice(0, SKIPPED_SHOWN).map(({ line, reason }) => [BigInt(line), reason])}
       />

@@ -1,15 +1,19 @@
 import type { Plant } from "../../domain/plant.ts";
 import { invisibleCharacters, tagLabel, visibleText } from "../format.ts";
-import { closeDialog } from "../state/dialog.ts";
 import { deletePlants } from "../state/mutations.ts";
 import { session } from "../state/session.ts";
-import { Dialog } from "./dialog.tsx";
+import { closeDialog, Dialog } from "./dialog.tsx";
 import { Button } from "./primitives.tsx";
 
 /** The details of a plant, untruncated. */
 export function PlantDialog({ plant }: { plant: Plant }) {
   const { id, name, tag } = plant;
-  const invisible = invisibleCharacters(name + (tag ?? ""));
+  const properties = {
+    Name: visibleText(name),
+    ID: String(id),
+    Tag: tagLabel(tag),
+    "Invisible characters": invisibleCharacters(name + (tag ?? "")),
+  };
   const onDelete = () => {
     closeDialog();
     deletePlants([plant]);
@@ -17,21 +21,15 @@ export function PlantDialog({ plant }: { plant: Plant }) {
   return (
     <Dialog title="Plant">
       <dl>
-        <dt class="small muted">Name</dt>
-        <dd>{visibleText(name)}</dd>
-        <dt class="small muted">ID</dt>
-        <dd class="number">{String(id)}</dd>
-        <dt class="small muted">Tag</dt>
-        <dd>{tagLabel(tag)}</dd>
-        {invisible !== "" && <dt class="small muted">Invisible characters</dt>}
-        {invisible !== "" && <dd class="number">{invisible}</dd>}
+        {Object.entries(properties).map(([label, value]) => [
+          value !== "" && <dt class="small muted">{label}</dt>,
+          value !== "" && <dd>{value}</dd>,
+        ])}
       </dl>
       {session.value?.canWrite && (
-        <footer class="row">
-          <Button icon="delete" class="danger" onClick={onDelete}>
-            Delete
-          </Button>
-        </footer>
+        <Button icon="delete" class="danger" onClick={onDelete}>
+          Delete
+        </Button>
       )}
     </Dialog>
   );

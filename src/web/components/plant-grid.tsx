@@ -2,11 +2,11 @@ import { useSignal } from "@preact/signals";
 import type { TargetedMouseEvent } from "preact";
 import { useEffect, useRef } from "preact/hooks";
 import type { Plant } from "../../domain/plant.ts";
-import { openDialog } from "../state/dialog.ts";
 import { location } from "../state/location.ts";
 import { deletePlants, deleteSelected } from "../state/mutations.ts";
 import { isComplete, loadMore, selected } from "../state/plants.ts";
 import { session } from "../state/session.ts";
+import { openDialog } from "./dialog.tsx";
 import { useRowRange } from "./hooks.ts";
 import { PlantDialog } from "./plant-dialog.tsx";
 import { PlantRow, toggleSelection } from "./plant-row.tsx";
@@ -46,9 +46,9 @@ export function PlantGrid({ plants }: { plants: readonly Plant[] }) {
   }
   function moveTo(index: number): void {
     active.value = index;
-    // Keep the row clear of the sticky header and the bottom bars.
+    // Keep the row clear of the sticky header, which is as high as a row, and of the bottom bars.
     const top = (rows.current?.getBoundingClientRect().top ?? 0) + index * height;
-    if (top < 60) scrollBy(0, top - 60);
+    if (top < height) scrollBy(0, top - height);
     else if (top + height > innerHeight - 80) scrollBy(0, top + height - innerHeight + 80);
   }
   /** Makes the clicked row the active one, so that keyboard navigation continues there. */
@@ -61,7 +61,7 @@ export function PlantGrid({ plants }: { plants: readonly Plant[] }) {
   return (
     <>
       <table
-        class={canWrite ? "card grid" : "card grid read-only"}
+        class="card grid"
         // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: the grid pattern of the ARIA Authoring Practices.
         role="grid"
         aria-label="Plants"
@@ -77,27 +77,25 @@ export function PlantGrid({ plants }: { plants: readonly Plant[] }) {
         <thead>
           <tr aria-rowindex={1}>
             {canWrite && (
-              <th scope="col" class="select">
+              <td class="select">
                 <input
                   type="checkbox"
                   aria-label="Select all"
                   checked={selected.value.size === plants.length}
                   onChange={({ currentTarget }) => selectAll(currentTarget.checked ? plants : [])}
                 />
-              </th>
+              </td>
             )}
             <th scope="col" class="id">
               ID
             </th>
-            <th scope="col">Name</th>
+            <th scope="col" class="name">
+              Name
+            </th>
             <th scope="col" class="tag-cell">
               Tag
             </th>
-            {canWrite && (
-              <th scope="col" class="actions">
-                <span class="visually-hidden">Delete</span>
-              </th>
-            )}
+            {canWrite && <td class="actions" />}
           </tr>
         </thead>
         <tbody ref={rows}>

@@ -1,9 +1,9 @@
 import type { Plant } from "../../domain/plant.ts";
 import { tagLabel, visibleText } from "../format.ts";
-import { openDialog } from "../state/dialog.ts";
 import { navigate } from "../state/location.ts";
 import { deletePlants, deleting } from "../state/mutations.ts";
 import { selected } from "../state/plants.ts";
+import { openDialog } from "./dialog.tsx";
 import { PlantDialog } from "./plant-dialog.tsx";
 import { Button } from "./primitives.tsx";
 
@@ -54,13 +54,7 @@ export function PlantRow({ plant, index, isActive, canWrite }: PlantRowProps) {
       </td>
       {canWrite && (
         <td class="actions">
-          <Button
-            icon="delete"
-            class="square"
-            tabIndex={-1}
-            aria-label={`Delete ${name}`}
-            onClick={() => deletePlants([plant])}
-          />
+          <Button icon="delete" tabIndex={-1} aria-label={`Delete ${name}`} onClick={() => deletePlants([plant])} />
         </td>
       )}
     </tr>

@@ -1,6 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
 import { formatCount, tagLabel, visibleText } from "../format.ts";
-import { openDialog } from "../state/dialog.ts";
 import { location, navigate } from "../state/location.ts";
 import {
   isComplete,
@@ -16,6 +15,7 @@ import {
 } from "../state/plants.ts";
 import { session } from "../state/session.ts";
 import { AddDialog } from "./add-dialog.tsx";
+import { openDialog } from "./dialog.tsx";
 import { ExportDialog } from "./export-dialog.tsx";
 import { PlantGrid } from "./plant-grid.tsx";
 import { Button, EmptyState, Link, Skeleton } from "./primitives.tsx";
@@ -29,6 +29,11 @@ export function PlantsView() {
         <h1>Plants</h1>
         <p class="muted grow">
           <span role="status">{canRead && countText()}</span>{" "}
+          {plants.value.length > 0 && !isComplete.value && !limitReached.value && (
+            <Button class="tag" onClick={loadAll}>
+              Load all
+            </Button>
+          )}{" "}
           {location.value.tag !== undefined && <TagFilter tag={location.value.tag} />}
         </p>
         {canWrite && (
@@ -60,9 +65,8 @@ function countText(): string {
 }
 
 const TagFilter = ({ tag }: { tag: string }) => (
-  <Link to={{ tag: undefined }} class="truncate tag">
-    {tagLabel(tag)} <span aria-hidden="true">×</span>
-    <span class="visually-hidden">: show all tags</span>
+  <Link to={{ tag: undefined }} class="truncate tag" aria-label={`${tagLabel(tag)}: show all tags`}>
+    {tagLabel(tag)} ×
   </Link>
 );
 
@@ -88,7 +92,6 @@ function Toolbar() {
       />
       <input
         ref={tagInput}
-        class="grow"
         type="search"
         aria-label="Tag"
         placeholder="Any tag"
@@ -101,7 +104,7 @@ function Toolbar() {
           <option key={known} value={known} />
         ))}
       </datalist>
-      <Button icon="refresh" class="secondary square" aria-label="Refresh" title="Refresh" onClick={reload} />
+      <Button icon="refresh" aria-label="Refresh" title="Refresh" onClick={reload} />
       <Button icon="export" class="secondary" onClick={() => openDialog(<ExportDialog />)}>
         Export
       </Button>
@@ -127,17 +130,12 @@ function List() {
 function LoadMore() {
   if (isComplete.value) return null;
   if (limitReached.value)
-    return <p class="load-more row muted">The list is too long to show in full. Choose a tag to see other plants.</p>;
+    return <p class="muted">The list is too long to show in full. Choose a tag to see other plants.</p>;
   if (loadError.value !== "") return <LoadFailed title="The next plants could not be loaded" />;
   return (
-    <p class="load-more row">
-      <Button class="secondary" aria-disabled={isLoading.value} onClick={loadMore}>
-        {isLoading.value ? "Loading…" : "Load more"}
-      </Button>
-      <Button class="secondary" onClick={loadAll}>
-        Load all
-      </Button>
-    </p>
+    <Button class="secondary" aria-disabled={isLoading.value} onClick={loadMore}>
+      {isLoading.value ? "Loading…" : "Load more"}
+    </Button>
   );
 }
 

@@ -1,5 +1,5 @@
-import type { ButtonHTMLAttributes, ComponentChildren } from "preact";
-import sprout from "../sprout.svg";
+import type { ButtonHTMLAttributes, ComponentChildren, InputHTMLAttributes, PartialAnchorHTMLAttributes } from "preact";
+import icon from "../icon.svg";
 import { hrefOf, navigate, type PageLocation } from "../state/location.ts";
 
 /** SVG paths of the icons, in a 24 × 24 view box. */
@@ -21,7 +21,7 @@ interface ButtonProps extends ButtonHTMLAttributes {
 
 /** A button with an optional icon. A button without text needs an `aria-label`. */
 export const Button = ({ icon, children, ...attributes }: ButtonProps) => (
-  <button type="button" {...attributes}>
+  <button type="button" class={children ? "" : "icon-button"} {...attributes}>
     {icon && (
       <svg class="icon" viewBox="0 0 24 24" aria-hidden="true">
         <path d={ICONS[icon]} />
@@ -31,15 +31,12 @@ export const Button = ({ icon, children, ...attributes }: ButtonProps) => (
   </button>
 );
 
-interface LinkProps {
+interface LinkProps extends Omit<PartialAnchorHTMLAttributes<HTMLAnchorElement>, "role"> {
   readonly to: Partial<PageLocation>;
-  readonly isCurrent?: boolean;
-  readonly class?: string;
-  readonly children: ComponentChildren;
 }
 
 /** A link within the page; following it does not reload the document. */
-export function Link({ to, isCurrent = false, class: className, children }: LinkProps) {
+export function Link({ to, ...attributes }: LinkProps) {
   const onClick = (event: MouseEvent) => {
     // Leave modified clicks to the browser: they open new tabs and windows.
     if (event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return;
@@ -47,11 +44,7 @@ export function Link({ to, isCurrent = false, class: className, children }: Link
     navigate(to);
     scrollTo(0, 0);
   };
-  return (
-    <a href={hrefOf(to)} class={className} aria-current={isCurrent ? "page" : undefined} onClick={onClick}>
-      {children}
-    </a>
-  );
+  return <a href={hrefOf(to)} onClick={onClick} {...attributes} />;
 }
 
 interface EmptyStateProps {
@@ -63,7 +56,7 @@ interface EmptyStateProps {
 /** A placeholder for missing content: says why it is missing and what to do. */
 export const EmptyState = ({ title, isError = false, children }: EmptyStateProps) => (
   <section class="card empty-state" role={isError ? "alert" : undefined}>
-    <img src={sprout} alt="" width="72" height="72" />
+    <img src={icon} alt="" width="56" height="56" />
     <h2>{title}</h2>
     <div class="muted">{children}</div>
   </section>
@@ -76,6 +69,24 @@ export const ErrorText = ({ children, id }: { children?: ComponentChildren; id?:
   </p>
 );
 
+type FieldProps = InputHTMLAttributes & {
+  readonly id: string;
+  readonly label: string;
+  /** Why the value is invalid; empty if it is valid. */
+  readonly error: string | undefined;
+};
+
+/** A labeled input with its error message below. */
+export const Field = ({ id, label, error = "", ...attributes }: FieldProps) => (
+  <>
+    <label>
+      {label}
+      <input id={id} autocomplete="off" aria-invalid={error !== ""} aria-describedby={`${id}-error`} {...attributes} />
+    </label>
+    <ErrorText id={`${id}-error`}>{error}</ErrorText>
+  </>
+);
+
 /** Placeholder while content loads. */
 export const Skeleton = () => <div class="card skeleton" aria-hidden="true" />;
 
@@ -83,7 +94,7 @@ export const Skeleton = () => <div class="card skeleton" aria-hidden="true" />;
 export const Statistics = ({ values }: { values: Readonly<Record<string, number>> }) => (
   <dl class="statistics">
     {Object.entries(values).map(([name, value]) => (
-      <div key={name} class="card">
+      <div key={name}>
         <dd>{value.toLocaleString("en")}</dd>
         <dt class="small muted">{name}</dt>
       </div>
@@ -93,17 +104,16 @@ export const Statistics = ({ values }: { values: Readonly<Record<string, number>
 
 interface TableProps {
   /** For screen readers. */
-  readonly caption: string;
+  readonly label: string;
   readonly columns: readonly string[];
   /** A `number` is a count, shown with separators; a `bigint` is an identifier, shown without. */
   readonly rows: readonly (readonly (ComponentChildren | bigint)[])[];
 }
 
 /** A small table. */
-export const Table = ({ caption, columns, rows }: TableProps) => (
+export const Table = ({ label, columns, rows }: TableProps) => (
   <div class="scrollable">
-    <table>
-      <caption class="visually-hidden">{caption}</caption>
+    <table aria-label={label}>
       <thead>
         <tr>
           {columns.map((column, index) => (

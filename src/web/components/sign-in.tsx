@@ -1,9 +1,8 @@
 import { useEffect } from "preact/hooks";
 import icon from "../icon.svg";
-import { closeDialog } from "../state/dialog.ts";
 import { isSigningIn, session, signIn, signInError } from "../state/session.ts";
-import { Dialog } from "./dialog.tsx";
-import { ErrorText } from "./primitives.tsx";
+import { closeDialog, Dialog } from "./dialog.tsx";
+import { Field } from "./primitives.tsx";
 
 /** The page of a signed-out user. */
 export function SignIn() {
@@ -40,18 +39,16 @@ function SignInForm() {
     if (!isSigningIn.value) signIn(String(token));
   };
   return (
-    <form class="sign-in" onSubmit={submit}>
-      <label for="token">Your token</label>
-      <input
+    <form onSubmit={submit}>
+      <Field
         id="token"
         name="token"
+        label="Your token"
+        error={signInError.value}
         type="password"
-        autocomplete="off"
         placeholder="plt_…"
-        aria-invalid={signInError.value !== ""}
         aria-describedby="token-error token-help"
       />
-      <ErrorText id="token-error">{signInError}</ErrorText>
       <button type="submit" aria-disabled={isSigningIn.value}>
         {isSigningIn.value ? "Signing in…" : "Sign in"}
       </button>

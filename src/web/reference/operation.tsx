@@ -23,7 +23,7 @@ export function OperationSection({ operation }: { operation: Operation }) {
         <Endpoint {...operation} />
         <Markdown text={description} />
         <h3>Parameters</h3>
-        <ParameterTable caption="Parameters" parameters={parameters} />
+        <ParameterTable label="Parameters" parameters={parameters} />
         {requestBody && <h3>Request body</h3>}
         {requestBody && <MessageContent message={requestBody} />}
         <h3>Responses</h3>
@@ -56,7 +56,7 @@ function MessageContent({ message: { content, headers = {} } }: { message: Messa
       {Object.entries(examples).map(([name, { value }]) => (
         <CodeBlock key={name} label={`Example: ${name}`} text={stringifyJson(value, 2)} />
       ))}
-      {headerList.length > 0 && <ParameterTable caption="Headers" parameters={headerList} />}
+      {headerList.length > 0 && <ParameterTable label="Headers" parameters={headerList} />}
     </>
   );
 }
@@ -64,7 +64,7 @@ function MessageContent({ message: { content, headers = {} } }: { message: Messa
 /** The fields of an object. */
 export const FieldTable = ({ schema: { properties = {}, required } }: { schema: Schema }) => (
   <ParameterTable
-    caption="Fields"
+    label="Properties"
     parameters={Object.entries(properties).map(([name, schema]) => ({
       name,
       schema,
@@ -74,9 +74,9 @@ export const FieldTable = ({ schema: { properties = {}, required } }: { schema: 
   />
 );
 
-const ParameterTable = ({ caption, parameters }: { caption: string; parameters: readonly Parameter[] }) => (
+const ParameterTable = ({ label, parameters }: { label: string; parameters: readonly Parameter[] }) => (
   <Table
-    caption={caption}
+    label={label}
     columns={["Name", "Description"]}
     rows={parameters.map(({ name, in: part, required, description = "", schema }) => [
       <>

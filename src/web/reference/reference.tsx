@@ -1,7 +1,7 @@
 import { useEffect } from "preact/hooks";
+import { openDialog } from "../components/dialog.tsx";
 import { Button, Table } from "../components/primitives.tsx";
 import { SignInDialog } from "../components/sign-in.tsx";
-import { openDialog } from "../state/dialog.ts";
 import { session } from "../state/session.ts";
 import { type ApiDescription, loadDescription, operationsOf } from "./description.ts";
 import { Endpoint, FieldTable, OperationSection } from "./operation.tsx";
@@ -30,7 +30,7 @@ function Reference({ description }: { description: ApiDescription }) {
       <section class="card prose">
         <Markdown text={info.description} />
         <Table
-          caption="Operations"
+          label="Operations"
           columns={["Operation", "Endpoint"]}
           rows={operations.map((operation) => [
             <a href={`#${operation.operationId}`}>{operation.summary}</a>,

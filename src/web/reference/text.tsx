@@ -15,7 +15,7 @@ export const inline = (text: string): ComponentChildren =>
 
 function MarkdownTable({ text }: { text: string }) {
   const [columns = [], , ...rows] = text.split("\n").map((line) => line.split("|").slice(1, -1));
-  return <Table caption="Details" columns={columns} rows={rows.map((cells) => cells.map(inline))} />;
+  return <Table label="Details" columns={columns} rows={rows.map((cells) => cells.map(inline))} />;
 }
 
 /** Preformatted text with a button that copies it. Browsers allow that only over HTTPS and on the local host. */
@@ -26,7 +26,6 @@ export const CodeBlock = ({ label, text }: { label: string; text: string }) => (
       {isSecureContext && (
         <Button
           icon="copy"
-          class="secondary square"
           aria-label={`Copy: ${label}`}
           onClick={() => navigator.clipboard.writeText(text).then(() => notify({ text: "Copied" }))}
         />

@@ -1,7 +1,8 @@
 import { useSignal } from "@preact/signals";
 import { stringifyJson } from "../../domain/json.ts";
+import { useAction } from "../components/hooks.ts";
 import { ErrorText } from "../components/primitives.tsx";
-import { describeError, session, storedToken } from "../state/session.ts";
+import { session, storedToken } from "../state/session.ts";
 import type { Operation } from "./description.ts";
 import { buildRequest, curlCommand, type Reply, send } from "./request.ts";
 import { CodeBlock } from "./text.tsx";
@@ -13,22 +14,18 @@ export function TryIt({ operation }: { operation: Operation }) {
   const exampleBody = stringifyJson(example?.value, 2);
   const fields = useSignal<Record<string, string>>({ body: exampleBody });
   const reply = useSignal<Reply | undefined>(undefined);
-  const error = useSignal("");
+  const { error, run } = useAction();
   const request = buildRequest(operation, fields.value);
 
-  async function submit(event: Event): Promise<void> {
+  const submit = (event: Event) => {
     event.preventDefault();
-    reply.value = undefined;
-    error.value = "";
-    try {
+    run(async () => {
+      reply.value = undefined;
       reply.value = await send(request, storedToken());
-    } catch (cause) {
-      error.value = describeError(cause);
-    }
-  }
+    });
+  };
   return (
     <form
-      class="try-it"
       aria-label={`Try it: ${summary}`}
       onSubmit={submit}
       onInput={({ currentTarget }) => {

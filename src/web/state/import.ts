@@ -1,4 +1,4 @@
-import { batch, signal } from "@preact/signals";
+import { signal } from "@preact/signals";
 import { PLANT_FIELDS } from "../../domain/plant.ts";
 import { type Format, formatOf } from "../../files/formats.ts";
 import type { Row } from "../../files/read.ts";
@@ -47,43 +47,33 @@ export interface Progress {
 
 /** The chosen file; `undefined` before one is read. */
 export const preview = signal<Preview | undefined>();
-/** Whether a file is being read. */
-export const isReading = signal(false);
-/** Why the file cannot be imported; empty if it can. */
-export const fileError = signal("");
 /** Progress of the import; `undefined` before it starts. */
 export const progress = signal<Progress | undefined>();
 
 let controller = new AbortController();
 
 /** Reads and validates a file for the preview. */
-export async function chooseFile(file: File): Promise<void> {
-  reset();
-  const { signal } = controller;
+export async function chooseFile(file: File, signal: AbortSignal): Promise<void> {
   const format = formatOf(file.name);
   if (format === undefined) {
-    fileError.value = `${file.name} is not supported: the name must end in .csv, .json, .ndjson or .jsonl`;
-    return;
+    throw new Error(`${file.name} is not supported: the name must end in .csv, .json, .ndjson or .jsonl`);
   }
-  isReading.value = true;
   const first: Row[] = [];
   const fields = new Set<string>();
   let [valid, invalid] = [0, 0];
   try {
     const { readRows } = await import("../file-io.ts");
     for await (const row of readRows(file.stream(), format)) {
-      if (signal.aborted) return;
+      signal.throwIfAborted();
       if (first.length < PREVIEW_LENGTH) first.push(row);
       if ("plant" in row) valid++;
       else invalid++;
       for (const field of row.fields) if (fields.size < MAX_FIELDS) fields.add(field);
     }
-    preview.value = { file, format, first, valid, invalid, fields };
   } catch (error) {
-    if (!signal.aborted) fileError.value = `${file.name} cannot be imported: ${describeError(error)}`;
-  } finally {
-    if (!signal.aborted) isReading.value = false;
+    throw new Error(`${file.name} cannot be imported: ${describeError(error)}`);
   }
+  preview.value = { file, format, first, valid, invalid, fields };
 }
 
 /** Imports the chosen file, or continues a stopped import: plants that exist already count as imported. */
@@ -122,16 +112,10 @@ export async function startImport(): Promise<void> {
 /** Stops the import. Plants already imported remain. */
 export const cancelImport = (): void => controller.abort();
 
-/** Stops the import and discards the file. */
+/** Discards the file and the progress. */
 export function reset(): void {
-  controller.abort();
-  controller = new AbortController();
-  batch(() => {
-    preview.value = undefined;
-    progress.value = undefined;
-    isReading.value = false;
-    fileError.value = "";
-  });
+  preview.value = undefined;
+  progress.value = undefined;
 }
 
 /** Returns the names of the fields that an import ignores. */
