@@ -1,6 +1,6 @@
 import { formatCount } from "../format.ts";
 import { bulkProgress, deleteSelected, undo } from "../state/mutations.ts";
-import { notification, notify, restartTimer, stopTimer } from "../state/notification.ts";
+import { notification, notify } from "../state/notification.ts";
 import { selected } from "../state/plants.ts";
 import { Button } from "./primitives.tsx";
 
@@ -14,7 +14,9 @@ export const BottomBars = () => (
   <div class="bottom-bars">
     {selected.value.size > 0 && bulkProgress.value === undefined && <SelectionBar />}
     {bulkProgress.value !== undefined && <ProgressBar {...bulkProgress.value} />}
-    <div role="status">{notification.value !== undefined && <NotificationBar {...notification.value} />}</div>
+    <div role="status">
+      {notification.value !== undefined && <NotificationBar key={notification.value} {...notification.value} />}
+    </div>
   </div>
 );
 
@@ -48,14 +50,8 @@ const ProgressBar = ({ text, done, total, stop }: NonNullable<typeof bulkProgres
 );
 
 const NotificationBar = ({ subject, text, isError, action }: NonNullable<typeof notification.value>) => (
-  // biome-ignore lint/a11y/noStaticElementInteractions: the handlers only pause the timer.
-  <div
-    class={isError ? "card bar row has-error" : "card bar row"}
-    onMouseEnter={stopTimer}
-    onMouseLeave={restartTimer}
-    onFocusCapture={stopTimer}
-    onBlurCapture={restartTimer}
-  >
+  // The animation is a timer that CSS pauses. Errors stay until closed.
+  <div class={isError ? "card bar row has-error" : "card bar row expiring"} onAnimationEnd={() => notify(undefined)}>
     <p class="grow">
       {subject !== undefined && <bdi class="truncate">{subject}</bdi>} {text}
     </p>
