@@ -37,12 +37,10 @@ export function App() {
 function Page({ view }: { view: View }) {
   const { name, component: ViewComponent } = VIEWS[view];
   const main = useRef<HTMLElement>(null);
-  const isFirst = useRef(true);
   useEffect(() => {
     document.title = `${name} · Plant Store`;
-    // Moving the focus makes screen readers announce the new view.
-    if (!isFirst.current) main.current?.focus();
-    isFirst.current = false;
+    // Moving the focus from the followed link makes screen readers announce the new view.
+    if (document.activeElement !== document.body) main.current?.focus();
   }, [name]);
   return (
     <>

@@ -6,16 +6,12 @@ import { describeError } from "../state/session.ts";
 /** Rows rendered above and below the visible ones. */
 const OVERSCAN = 12;
 
-/** Rows to render, from `start` to before `end`, and the height of each in pixels. */
-interface RowRange {
-  readonly start: number;
-  readonly end: number;
-  readonly height: number;
-}
-
-/** Returns the rows of a table near the viewport, out of `count`; rerenders when they change. All have the same height. */
-export function useRowRange(body: RefObject<HTMLTableSectionElement | null>, count: number): RowRange {
-  const range = useSignal<RowRange>({ start: 0, end: 1, height: 48 });
+/**
+ * Returns the rows near the viewport, out of `count`, from `start` to before `end`, and the `height` of each in pixels.
+ * Rerenders when they change.
+ */
+export function useRowRange(body: RefObject<HTMLTableSectionElement | null>, count: number) {
+  const range = useSignal({ start: 0, end: 1, height: 48 });
   useLayoutEffect(() => {
     const update = () => {
       const { value } = range;

@@ -106,7 +106,6 @@ export function PlantGrid({ plants }: { plants: readonly Plant[] }) {
               plant={plant}
               index={start + offset}
               isActive={start + offset === current}
-              canWrite={canWrite}
             />
           ))}
           <Spacer height={Math.max(0, plants.length - end) * height} />

@@ -3,6 +3,7 @@ import { tagLabel, visibleText } from "../format.ts";
 import { navigate } from "../state/location.ts";
 import { deletePlants, deleting } from "../state/mutations.ts";
 import { selected } from "../state/plants.ts";
+import { session } from "../state/session.ts";
 import { openDialog } from "./dialog.tsx";
 import { PlantDialog } from "./plant-dialog.tsx";
 import { Button } from "./primitives.tsx";
@@ -12,12 +13,12 @@ interface PlantRowProps {
   /** Position in the whole list, from 0. */
   readonly index: number;
   readonly isActive: boolean;
-  readonly canWrite: boolean;
 }
 
 /** A row of the grid. Its controls are for the pointer only; the grid handles the keyboard. */
-export function PlantRow({ plant, index, isActive, canWrite }: PlantRowProps) {
+export function PlantRow({ plant, index, isActive }: PlantRowProps) {
   const { id, tag } = plant;
+  const { canWrite = false } = session.value ?? {};
   const name = visibleText(plant.name);
   const isSelected = selected.value.has(id);
   return (

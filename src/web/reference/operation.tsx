@@ -7,7 +7,7 @@ import { TryIt } from "./try-it.tsx";
 /** Method and path of an operation. */
 export const Endpoint = ({ method, path }: Pick<Operation, "method" | "path">) => (
   <code class="endpoint">
-    <b class={`tag ${method}`}>{method}</b> {path}
+    <b class="tag">{method}</b> {path}
   </code>
 );
 

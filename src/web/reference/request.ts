@@ -10,13 +10,7 @@ export interface ApiRequest {
 }
 
 /** A response as received. */
-export interface Reply {
-  readonly status: string;
-  readonly milliseconds: number;
-  /** One header per line. */
-  readonly headers: string;
-  readonly body: string;
-}
+export type Reply = Awaited<ReturnType<typeof send>>;
 
 /** Builds a request from the fields of a form: the parameters by name, and `body`. Leaves out empty parameters. */
 export function buildRequest(
@@ -51,7 +45,7 @@ export function curlCommand({ method, url, headers, body }: ApiRequest): string 
 }
 
 /** Sends a request. The body of the reply stays text, so that no number is rounded. */
-export async function send({ url, headers, ...request }: ApiRequest, token: string | null): Promise<Reply> {
+export async function send({ url, headers, ...request }: ApiRequest, token: string | null) {
   const authorization = token === null ? {} : { Authorization: `Bearer ${token}` };
   const startedMs = performance.now();
   const response = await fetch(url, { ...request, headers: { ...headers, ...authorization }, cache: "no-store" });
