@@ -11,6 +11,12 @@ import { closeDialog, Dialog } from "./dialog.tsx";
 import { useAction } from "./hooks.ts";
 import { ErrorText, Field } from "./primitives.tsx";
 
+const INPUTS = [
+  { name: "name", label: "Name", autofocus: true },
+  { name: "tag", label: "Tag (optional)", list: "tags" },
+  { name: "id", label: "ID", inputMode: "numeric", placeholder: "Finding a free ID…" },
+] as const;
+
 /** The form for a new plant. */
 export function AddDialog() {
   const { isBusy, error, run } = useAction();
@@ -36,23 +42,15 @@ export function AddDialog() {
   return (
     <Dialog title="Add a plant">
       <form ref={form} onSubmit={submit} noValidate>
-        <Field id="new-name" name="name" label="Name" error={errorOf("name")} autofocus />
-        <Field
-          id="new-tag"
-          name="tag"
-          label="Tag (optional)"
-          error={errorOf("tag")}
-          list="tags"
-          defaultValue={location.peek().tag ?? ""}
-        />
-        <Field
-          id="new-id"
-          name="id"
-          label="ID"
-          error={errorOf("id")}
-          inputMode="numeric"
-          placeholder="Finding a free ID…"
-        />
+        {INPUTS.map((input) => (
+          <Field
+            key={input.name}
+            {...input}
+            id={`new-${input.name}`}
+            error={errorOf(input.name)}
+            defaultValue={input.name === "tag" ? location.peek().tag : undefined}
+          />
+        ))}
         <ErrorText>{!PLANT_FIELDS.some(errorOf) && error.value}</ErrorText>
         <button type="submit" aria-disabled={isBusy.value}>
           {isBusy.value ? "Adding…" : "Add"}

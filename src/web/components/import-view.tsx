@@ -4,7 +4,6 @@ import { formatCount, tagLabel, visibleText } from "../format.ts";
 import {
   cancelImport,
   chooseFile,
-  ignoredFields,
   type Preview,
   type Progress,
   preview,
@@ -80,7 +79,7 @@ function FileChooser() {
 
 function PreviewCard({ preview }: { preview: Preview }) {
   const { file, first, valid, invalid } = preview;
-  const ignored = ignoredFields(preview).map(visibleText);
+  const ignored = [...preview.ignored].map(visibleText);
   return (
     <section class="card" aria-label="Preview">
       <h2>{file.name}</h2>

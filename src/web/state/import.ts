@@ -9,8 +9,8 @@ import { describeError, longTaskClient } from "./session.ts";
 const PREVIEW_LENGTH = 5;
 /** Maximum number of skipped rows kept for the report; all are counted. */
 const MAX_SKIPPED = 10_000;
-/** Maximum number of field names kept. */
-const MAX_FIELDS = 50;
+/** Maximum number of names of ignored fields kept. */
+const MAX_IGNORED = 50;
 /** Minimum milliseconds between two progress updates. */
 const UPDATE_INTERVAL_MS = 100;
 
@@ -23,8 +23,8 @@ export interface Preview {
   readonly valid: number;
   /** The number of invalid rows. */
   readonly invalid: number;
-  /** The names of the fields in the file. */
-  readonly fields: ReadonlySet<string>;
+  /** The names of fields that an import ignores. */
+  readonly ignored: ReadonlySet<string>;
 }
 
 /** A row that was not imported. */
@@ -59,7 +59,7 @@ export async function chooseFile(file: File, signal: AbortSignal): Promise<void>
     throw new Error(`${file.name} is not supported: the name must end in .csv, .json, .ndjson or .jsonl`);
   }
   const first: Row[] = [];
-  const fields = new Set<string>();
+  const ignored = new Set<string>();
   let [valid, invalid] = [0, 0];
   try {
     const { readRows } = await import("../file-io.ts");
@@ -68,12 +68,12 @@ export async function chooseFile(file: File, signal: AbortSignal): Promise<void>
       if (first.length < PREVIEW_LENGTH) first.push(row);
       if ("plant" in row) valid++;
       else invalid++;
-      for (const field of row.fields) if (fields.size < MAX_FIELDS) fields.add(field);
+      for (const field of row.fields) if (!isKnown(field) && ignored.size < MAX_IGNORED) ignored.add(field);
     }
   } catch (error) {
     throw new Error(`${file.name} cannot be imported: ${describeError(error)}`);
   }
-  preview.value = { file, format, first, valid, invalid, fields };
+  preview.value = { file, format, first, valid, invalid, ignored };
 }
 
 /** Imports the chosen file, or continues a stopped import: plants that exist already count as imported. */
@@ -118,9 +118,7 @@ export function reset(): void {
   progress.value = undefined;
 }
 
-/** Returns the names of the fields that an import ignores. */
-export const ignoredFields = ({ fields }: Preview): string[] =>
-  [...fields].filter((field) => !(PLANT_FIELDS as readonly string[]).includes(field));
+const isKnown = (field: string): boolean => (PLANT_FIELDS as readonly string[]).includes(field);
 
 /** Asks the user to confirm leaving the page, which would stop the import. */
 const confirmLeave = (event: Event): void => event.preventDefault();
