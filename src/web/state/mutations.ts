@@ -71,16 +71,12 @@ async function restore(deleted: readonly Plant[], key: string): Promise<void> {
   notify({ text: `${formatCount(remaining.length, "plant")} not restored. ${errors[0]}`, isError: true, action });
 }
 
-interface BulkResult {
-  readonly done: Plant[];
-  /** Plants that the server did not find: another client deleted them first. */
-  readonly missing: Plant[];
-  readonly errors: string[];
-}
-
 /** Sends one request per plant. Continues after the server rejects a plant; stops on any other error. */
 async function runBulk(text: string, targets: readonly Plant[], send: (plant: Plant) => Promise<unknown>) {
-  const result: BulkResult = { done: [], missing: [], errors: [] };
+  const done: Plant[] = [];
+  /** Plants that the server did not find: another client deleted them first. */
+  const missing: Plant[] = [];
+  const errors: string[] = [];
   const queue = targets.values();
   let isStopped = false;
   const stop = () => {
@@ -90,21 +86,21 @@ async function runBulk(text: string, targets: readonly Plant[], send: (plant: Pl
     for (const plant of queue) {
       try {
         await send(plant);
-        result.done.push(plant);
+        done.push(plant);
       } catch (error) {
         const isRejection = error instanceof PlantStoreError && error.status < 429 && error.status !== 401;
-        if (isRejection && error.code === "plant_not_found") result.missing.push(plant);
-        else result.errors.push(describeError(error));
+        if (isRejection && error.code === "plant_not_found") missing.push(plant);
+        else errors.push(describeError(error));
         isStopped ||= !isRejection;
       }
       if (isStopped) return;
-      const { length: done } = result.done;
-      if (targets.length > CONCURRENCY) bulkProgress.value = { text, done, total: targets.length, stop };
+      const total = targets.length;
+      if (total > CONCURRENCY) bulkProgress.value = { text, done: done.length, total, stop };
     }
   }
   await Promise.all(Array.from({ length: CONCURRENCY }, worker));
   bulkProgress.value = undefined;
-  return result;
+  return { done, missing, errors };
 }
 
 const idsOf = (plants: readonly Plant[]): Set<PlantId> => new Set(plants.map(({ id }) => id));
