@@ -83,7 +83,6 @@ function Toolbar() {
   return (
     <search class="toolbar row">
       <input
-        class="search"
         type="search"
         aria-label="Find by name"
         placeholder="Find by name"
