@@ -48,6 +48,10 @@ export class Call {
     this.#onResponse = onResponse;
   }
 
+  get isAuthorized(): boolean {
+    return this.#scope !== undefined;
+  }
+
   /** Marks the request as authorized. */
   grant(owner: Owner, scope: Scope): void {
     this.owner = owner;
