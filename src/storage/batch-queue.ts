@@ -13,7 +13,7 @@ export const RETRY = Symbol("retry");
 export type Split<Item> = <Queued extends { readonly item: Item }>(
   queue: readonly Queued[],
   maxBatch: number,
-) => { readonly batch: readonly Queued[]; readonly rest: readonly Queued[] };
+) => { readonly batch: readonly Queued[]; readonly rest: Queued[] };
 
 /** Options of a {@link BatchQueue}. */
 export interface BatchQueueOptions<Item, Result> {
@@ -75,15 +75,15 @@ export class BatchQueue<Item, Result> {
    * @throws AppError `unavailable` when the queue is full or the timeout expires; the error of its batch
    */
   add(item: Item): Promise<Result> {
-    const { description, timeoutMs, keyOf } = this.#options;
+    const { description, maxBatches, timeoutMs, keyOf } = this.#options;
     if (this.#length >= MAX_QUEUED) {
       return Promise.reject(new AppError("unavailable", `${MAX_QUEUED} ${description}: try again`));
     }
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
     const queued: Queued<Item, Result> = { item, timer: undefined, isExpired: false, resolve, reject };
     if (timeoutMs !== undefined) queued.timer = setTimeout(expire, timeoutMs, queued);
-    this.#enqueue(keyOf?.(item), [queued]);
-    this.#collect();
+    this.#enqueue(keyOf?.(item), queued);
+    if (!this.#isCollecting && this.#busy.size < maxBatches) this.#collect();
     return promise;
   }
 
@@ -95,11 +95,11 @@ export class BatchQueue<Item, Result> {
     });
   }
 
-  #enqueue(key: unknown, items: readonly Queued<Item, Result>[]): void {
+  #enqueue(key: unknown, queued: Queued<Item, Result>): void {
     const queue = this.#queues.get(key);
-    if (queue === undefined) this.#queues.set(key, [...items]);
-    else queue.push(...items);
-    this.#length += items.length;
+    if (queue === undefined) this.#queues.set(key, [queued]);
+    else queue.push(queued);
+    this.#length++;
   }
 
   /** Sends batches once an event-loop tick adds no item, because larger batches need fewer commits. */
@@ -117,15 +117,16 @@ export class BatchQueue<Item, Result> {
   }
 
   #sendBatches(): void {
-    const { maxBatch, maxBatches, split = oldest } = this.#options;
+    const { maxBatch, maxBatches, timeoutMs, split = oldest } = this.#options;
     for (const [key, queue] of this.#queues) {
       if (this.#busy.size >= maxBatches) return;
       if (this.#busy.has(key)) continue;
-      this.#queues.delete(key);
-      this.#length -= queue.length;
-      const pending = queue.filter(({ isExpired }) => !isExpired);
+      const pending = timeoutMs === undefined ? queue : queue.filter(({ isExpired }) => !isExpired);
       const { batch, rest } = split(pending, maxBatch);
-      if (rest.length > 0) this.#enqueue(key, rest);
+      // The key moves to the end of the turns.
+      this.#queues.delete(key);
+      if (rest.length > 0) this.#queues.set(key, rest);
+      this.#length += rest.length - queue.length;
       if (batch.length > 0) this.#send(key, batch);
     }
     if (this.#length === 0 && this.#busy.size === 0) this.#onIdle();
@@ -153,9 +154,9 @@ export class BatchQueue<Item, Result> {
     for (const [index, queued] of batch.entries()) {
       const result = results[index] as Result | typeof RETRY;
       if (result === RETRY) {
-        this.#enqueue(key, [queued]);
+        this.#enqueue(key, queued);
       } else {
-        clearTimeout(queued.timer);
+        if (queued.timer !== undefined) clearTimeout(queued.timer);
         queued.resolve(result);
       }
     }
