@@ -361,7 +361,7 @@ describe("plantstore restore", () => {
     for (let id = 1n; id <= 9n; id++) await storage.insertPlant("ann", { id, name: "Fern" }, undefined);
     copyFileSync(`${donor}-wal`, `${path}-wal`);
     await storage.close();
-    expect((await runOn(path, "restore", backup)).stderr).toMatch(/^plantstore: .* already exists: --force.*\n$/);
+    expect((await runOn(path, "restore", backup)).stderr).toMatch(/^plantstore: .* already exists: use --force.*\n$/);
     expect((await runOn(path, "restore", backup, "--force")).exitCode).toBe(0);
     expect(await idsIn(path)).toEqual([1, 2, 3]);
   });

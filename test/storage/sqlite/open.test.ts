@@ -41,16 +41,16 @@ async function newDatabase(): Promise<string> {
 
 describe("a database path that cannot be opened", () => {
   const cases: [description: string, make: (path: string) => void, suffix: string, reason: RegExp][] = [
-    ["a folder", (path) => mkdirSync(path), "", /plants.db is a folder: name a file in it/],
+    ["a folder", (path) => mkdirSync(path), "", /plants.db is a folder: use a file in it/],
     [
       "a path through a file",
       (path) => writeFileSync(path, ""),
       "/a.db",
-      /plants.db: it is not a folder: name another/,
+      /plants.db: it is not a folder: use another/,
     ],
-    ["a path deep below a file", (path) => writeFileSync(path, ""), "/a/b/c.db", /plants.db: it is not a folder: name/],
+    ["a path deep below a file", (path) => writeFileSync(path, ""), "/a/b/c.db", /plants.db: it is not a folder: use/],
     ["a loop of symbolic links", (path) => symlinkSync(path, path), "", /symbolic links form a loop: use another/],
-    ["a link into a missing folder", (path) => symlinkSync("no/a.db", path), "", /missing folder: make that folder/],
+    ["a link into a missing folder", (path) => symlinkSync("no/a.db", path), "", /missing folder: create that folder/],
     ["a name that is too long", () => {}, "a".repeat(300), /the path is too long: use another file/],
   ];
   for (const [description, make, suffix, reason] of cases) {
