@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { startPostgres } from "../test/support/postgres.ts";
-import { createToken, type Program, startProgram } from "../test/support/program.ts";
+import { createToken, type ServerProcess, startServerProcess } from "../test/support/program.ts";
 import { ascendingIds } from "./load/ids.ts";
 import { runWrk } from "./load/wrk.ts";
 import type { Exchange } from "./servers/exchange.ts";
@@ -48,7 +48,7 @@ for (const program of ["wrk", "pgbench"]) {
 const postgres = await startPostgres();
 const database = await postgres.newDatabase();
 const folder = mkdtempSync(join(tmpdir(), "plantstore-bench-"));
-const server = await startProgram(["--database", database.url, "--admin-port", "off"]);
+const server = await startServerProcess(["--database", database.url, "--admin-port", "off"]);
 try {
   const token = await createToken(database.url, OWNER);
   const [settings] = await database.query<{ version: string; fsync: string; synchronous_commit: string }>(
@@ -85,7 +85,7 @@ async function compare(operation: string, product: Candidate, reference: Candida
 }
 
 /** Sends requests to the server with wrk. */
-function wrk({ url, process: { pid } }: Program, exchange: Exchange): Candidate {
+function wrk({ url, process: { pid } }: ServerProcess, exchange: Exchange): Candidate {
   const server: Server = { ...UNUSED_FIELDS, url, pid };
   return {
     name: "Plant Store",

@@ -6,7 +6,7 @@
 import { readdirSync } from "node:fs";
 import { PlantStoreClient } from "../src/client/index.ts";
 import { Ledger, type LedgerClient } from "../test/support/ledger.ts";
-import { createToken, type Program, residentBytes, startProgram } from "../test/support/program.ts";
+import { createToken, residentBytes, type ServerProcess, startServerProcess } from "../test/support/program.ts";
 import { temporaryFolder } from "../test/support/service.ts";
 import { median } from "./statistics.ts";
 
@@ -33,7 +33,7 @@ interface Sample {
 
 const folder = temporaryFolder();
 const database = `sqlite:${folder.path}/plants.db`;
-const program = await startProgram(["--database", database]);
+const program = await startServerProcess(["--database", database]);
 const samples: Sample[] = [];
 const problems: string[] = [];
 const counts = { writes: 0, lists: 0, rejections: 0 };
@@ -124,7 +124,7 @@ async function sendInvalidRequests(isOver: () => boolean): Promise<void> {
 }
 
 /** Reads the server's memory and its number of open files. */
-async function takeSample(server: Program): Promise<Sample> {
+async function takeSample(server: ServerProcess): Promise<Sample> {
   const memoryMiB = (await residentBytes(server)) / 1024 ** 2;
   return { memoryMiB, files: readdirSync(`/proc/${server.process.pid}/fd`).length };
 }

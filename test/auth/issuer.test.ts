@@ -3,7 +3,7 @@ import { base64url, CompactEncrypt, exportSPKI, importJWK, type JWTPayload, Sign
 import { Api } from "../support/api.ts";
 import { advanceableClock } from "../support/clock.ts";
 import { newKey, Provider, type SigningKey } from "../support/issuer.ts";
-import { createToken, run, startProgram } from "../support/program.ts";
+import { createToken, run, startServerProcess } from "../support/program.ts";
 import { type Service, startService, temporaryFolder } from "../support/service.ts";
 
 const provider = new Provider();
@@ -339,18 +339,17 @@ describe("serve with an identity provider", () => {
   it("accepts both kinds of tokens, and logs neither", async () => {
     const own = await createToken(database, "ann");
     const limit = ["--rate-limit", "3/h", "--log", "requests"];
-    const program = await startProgram(["--database", database, ...settings(), ...limit]);
+    const server = await startServerProcess(["--database", database, ...settings(), ...limit]);
     const list = async (token: string, path = "/plants") =>
-      (await fetch(program.url + path, { headers: { Authorization: `Bearer ${token}`, "X-Request-Id": token } }))
-        .status;
+      (await fetch(server.url + path, { headers: { Authorization: `Bearer ${token}`, "X-Request-Id": token } })).status;
     const [one, two] = [await provider.token({ jti: "1" }), await provider.token({ jti: "2" })];
     expect([await list(own), await list(one), await list(two), await list(one, `/plants?x=${one}`)]).toEqual([
       200, 200, 200, 200,
     ]);
     // Tokens of one owner share a quota, because they are replaced every few minutes.
     expect([await list(two), await list(own), await list(one, `/${one}`)]).toEqual([429, 200, 404]);
-    await program.stop();
-    const log = JSON.stringify(program.log());
+    await server.stop();
+    const log = JSON.stringify(server.log());
     expect(
       one
         .split(".")

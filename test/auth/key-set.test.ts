@@ -4,7 +4,7 @@ import { Api } from "../support/api.ts";
 import { advanceableClock } from "../support/clock.ts";
 import { Connection, type WireReply } from "../support/connection.ts";
 import { newKey, Provider, type SigningKey } from "../support/issuer.ts";
-import { startProgram } from "../support/program.ts";
+import { startServerProcess } from "../support/program.ts";
 import { type Service, startService, temporaryFolder } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
@@ -293,15 +293,15 @@ describe("serve", () => {
     const folder = temporaryFolder();
     provider.keys = [key];
     const settings = ["--issuer", provider.issuer, "--audience", provider.audience, "--jwks-url", provider.jwksUrl];
-    const program = await startProgram(["--database", `sqlite:${folder.path}/plants.db`, ...settings]);
+    const server = await startServerProcess(["--database", `sqlite:${folder.path}/plants.db`, ...settings]);
     const list = async (signer: SigningKey) =>
-      (await fetch(`${program.url}/plants`, { headers: { Authorization: `Bearer ${await newToken(signer)}` } })).status;
+      (await fetch(`${server.url}/plants`, { headers: { Authorization: `Bearer ${await newToken(signer)}` } })).status;
     expect(await list(key)).toBe(200);
     provider.fault = () => new Response(JSON.stringify(provider.keySet).padEnd(1024 * 1024 + 1));
     await until(async () => (await list(stranger)) === 503);
     expect(await list(key)).toBe(200);
-    await program.stop();
-    const line = program.log().find(({ msg }) => msg === "cannot fetch the identity provider's keys");
+    await server.stop();
+    const line = server.log().find(({ msg }) => msg === "cannot fetch the identity provider's keys");
     expect(line).toMatchObject({
       level: "warn",
       err: { message: `${provider.jwksUrl} returned more than 1048576 bytes` },

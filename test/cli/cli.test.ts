@@ -7,10 +7,10 @@ import { DATABASES, type TestDatabase } from "../support/engines.ts";
 import {
   commandLine,
   createToken,
-  type Program,
   type RunOptions,
   run,
-  startProgram,
+  type ServerProcess,
+  startServerProcess,
   track,
 } from "../support/program.ts";
 import { newOwner, temporaryFolder } from "../support/service.ts";
@@ -143,10 +143,10 @@ const NDJSON_COUNT = NDJSON.trim().split("\n").length;
 
 describe.each(DATABASES)("on %s", (_, newDatabase) => {
   let database: TestDatabase;
-  let server: Program;
+  let server: ServerProcess;
   beforeAll(async () => {
     database = await newDatabase();
-    server = await startProgram(["--database", database.url]);
+    server = await startServerProcess(["--database", database.url]);
   }, TIMEOUT_MS);
   afterAll(async () => {
     await server.stop();

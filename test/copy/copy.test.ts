@@ -10,7 +10,7 @@ import { type DatabaseUrl, parseDatabaseUrl } from "../../src/storage/database-u
 import { openStorage } from "../../src/storage/open.ts";
 import type { Storage, StoredPlant } from "../../src/storage/storage.ts";
 import { newPostgresDatabase } from "../support/postgres.ts";
-import { cleanEnvironment, commandLine, type Run, run, startProgram, track } from "../support/program.ts";
+import { cleanEnvironment, commandLine, type Run, run, startServerProcess, track } from "../support/program.ts";
 import { temporaryFolder } from "../support/service.ts";
 
 /** Number of plants for the memory test. A million takes one minute per direction. */
@@ -396,7 +396,7 @@ describe.each(["SQLite", "PostgreSQL"])("plantstore copy to %s", (engine) => {
 describe("plantstore copy with other processes", () => {
   it("rejects a SQLite file in use by a server, as source or target, and does not change the other database", async () => {
     const served = await fill(await newDatabase("SQLite"), manyPlants(3));
-    const server = await startProgram(["--database", served.url]);
+    const server = await startServerProcess(["--database", served.url]);
     const other = await fill(await newDatabase("SQLite"), []);
     for (const [from, to] of [
       [served, other],
@@ -486,7 +486,7 @@ describe.each(CROSS_ENGINE)("an interrupted copy from %s to %s", (fromEngine, to
 describe.each(CROSS_ENGINE)("a server on a database copied from %s to %s", (fromEngine, toEngine) => {
   it("accepts the same tokens, and a repeated create with the same idempotency key", async () => {
     const [from, to] = [await newDatabase(fromEngine), await newDatabase(toEngine)];
-    const first = await startProgram(["--drain", "0s"], { PLANTSTORE_DATABASE: from.url });
+    const first = await startServerProcess(["--drain", "0s"], { PLANTSTORE_DATABASE: from.url });
     const createToken = (more: object = {}) =>
       withStorage(from, (storage) => new Tokens(storage).create({ owner: "ann", scopes: SCOPES, ...more }));
     await first.stop();
@@ -505,7 +505,7 @@ describe.each(CROSS_ENGINE)("a server on a database copied from %s to %s", (from
       });
     const list = (url: string, token: string) =>
       fetch(`${url}/plants`, { headers: { Authorization: `Bearer ${token}` } });
-    const second = await startProgram(["--drain", "0s"], { PLANTSTORE_DATABASE: from.url });
+    const second = await startServerProcess(["--drain", "0s"], { PLANTSTORE_DATABASE: from.url });
     expect((await create(second.url, full, "k-1")).status).toBe(200);
     await second.stop();
     const listTokens = async ({ url }: TestDatabase) =>
@@ -514,7 +514,7 @@ describe.each(CROSS_ENGINE)("a server on a database copied from %s to %s", (from
     expect((await copy(from, to)).exitCode).toBe(0);
     expect(await listTokens(to)).toBe(tokens);
 
-    const third = await startProgram(["--drain", "0s"], { PLANTSTORE_DATABASE: to.url });
+    const third = await startServerProcess(["--drain", "0s"], { PLANTSTORE_DATABASE: to.url });
     expect(third.stdout()).not.toContain("plt_");
     expect(await (await list(third.url, reader)).json()).toEqual([{ name: "Clarkia", tag: "" }]);
     expect((await create(third.url, full, "k-1")).status).toBe(200);

@@ -4,7 +4,7 @@
  */
 import { join } from "node:path";
 import { PlantStoreClient } from "../../src/client/index.ts";
-import { commandLine, createToken, run, startProgram } from "../support/program.ts";
+import { commandLine, createToken, run, startServerProcess } from "../support/program.ts";
 import { temporaryFolder } from "../support/service.ts";
 
 const CLIENTS = 24;
@@ -42,14 +42,14 @@ async function createWithFault(suffix: string, injection: string): Promise<strin
   const database = ["--database", `sqlite:${path}`];
   const token = await createToken(`sqlite:${path}`, "ann");
   const strace = ["strace", "-D", "-f", "-o", "/dev/null", "-P", path + suffix, "-e", "trace=fsync,fdatasync"];
-  const program = await startProgram(database, {}, (args) => [
+  const server = await startServerProcess(database, {}, (args) => [
     ...strace,
     ...["-e", `inject=fsync,fdatasync:${injection}`],
     ...commandLine(args),
   ]);
-  const { acknowledged, failed } = await createMany(new PlantStoreClient({ url: program.url, token, attempts: 1 }));
-  const exitCode = await program.stop();
-  const again = await startProgram(database);
+  const { acknowledged, failed } = await createMany(new PlantStoreClient({ url: server.url, token, attempts: 1 }));
+  const exitCode = await server.stop();
+  const again = await startServerProcess(database);
   const kept = new Set<bigint>();
   for await (const { id } of new PlantStoreClient({ url: again.url, token }).listPlants({ limit: 5_000 })) kept.add(id);
   await again.stop();

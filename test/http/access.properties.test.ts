@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from "bun:test";
 import { digestSecret, mintSecret, SCOPES } from "../../src/domain/token.ts";
 import { Api, exchange } from "../support/api.ts";
 import { ConnectionPool } from "../support/connection.ts";
-import { createToken, run, startProgram } from "../support/program.ts";
+import { createToken, run, startServerProcess } from "../support/program.ts";
 import { newOwner, startService, temporaryFolder } from "../support/service.ts";
 
 const TIMEOUT_MS = 120_000;
@@ -73,9 +73,9 @@ describe("an invalid token", () => {
       const database = `sqlite:${folder.path}/plants.db`;
       const valid = await Promise.all([1, 2, 3].map((n) => createToken(database, `owner ${n}`)));
       const [revoked = "", other = ""] = valid;
-      const program = await startProgram(["--database", database, "--log", "requests", "--failure-limit", "off"]);
+      const server = await startServerProcess(["--database", database, "--log", "requests", "--failure-limit", "off"]);
       const headers = { Authorization: `Bearer ${other}`, "Content-Type": "application/json" };
-      expect((await fetch(`${program.url}/plants`, { method: "POST", headers, body: PLANT })).status).toBe(200);
+      expect((await fetch(`${server.url}/plants`, { method: "POST", headers, body: PLANT })).status).toBe(200);
       expect((await run(["token", "revoke", revoked, "--database", database])).exitCode).toBe(0);
 
       const invalid = Array.from({ length: COUNT }, (_, n) => {
@@ -83,7 +83,7 @@ describe("an invalid token", () => {
         return n % 1_000 === 0 ? revoked : mutate(valid[below(3)] ?? "", mintSecret());
       }).filter((token) => !valid.slice(1).includes(token));
       expect(invalid.length).toBeGreaterThan(COUNT - 100);
-      const connections = new ConnectionPool(program.url);
+      const connections = new ConnectionPool(server.url);
       const statuses = new Map<number, number>();
       const send = async (token: string, n: number) => {
         const [method, path, body] = REQUESTS[n % REQUESTS.length] as (typeof REQUESTS)[number];
@@ -97,10 +97,10 @@ describe("an invalid token", () => {
       connections.close();
       expect([...statuses.keys()].sort()).toEqual([400, 401]);
       expect((statuses.get(400) ?? 0) + (statuses.get(401) ?? 0)).toBe(invalid.length);
-      expect(await (await fetch(`${program.url}/plants?fields=id,name`, { headers })).text()).toBe(`[${PLANT}]`);
+      expect(await (await fetch(`${server.url}/plants?fields=id,name`, { headers })).text()).toBe(`[${PLANT}]`);
 
-      await program.stop();
-      const lines = program.log();
+      await server.stop();
+      const lines = server.log();
       expect(lines.filter(({ status }) => status === 401 || status === 400)).toHaveLength(invalid.length);
       const words = new Set(lines.flatMap((line) => JSON.stringify(line).split(/[^\w%.=~-]+/)));
       expect(invalid.filter((token) => token.length >= 8 && words.has(token))).toEqual([]);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { Tokens } from "../../src/auth/tokens.ts";
 import { SCOPES } from "../../src/domain/token.ts";
 import { openStorage } from "../../src/storage/open.ts";
-import { type Program, residentBytes, startProgram } from "../support/program.ts";
+import { residentBytes, type ServerProcess, startServerProcess } from "../support/program.ts";
 import { RawConnection } from "../support/raw-connection.ts";
 import { temporaryFolder } from "../support/service.ts";
 import { bodies } from "./corpus/bodies.ts";
@@ -44,17 +44,17 @@ const MAX_GROWTH_BYTES = 96 * 1024 * 1024;
 const folder = temporaryFolder();
 const database = `sqlite:${folder.path}/plants.db`;
 let tokens: Map<Exchange, string>;
-let program: Program;
+let server: ServerProcess;
 let before: number;
 
 beforeAll(async () => {
   tokens = await prepare();
-  program = await startProgram(["--database", database, "--idle-timeout", IDLE_TIMEOUT]);
-  before = await residentBytes(program);
+  server = await startServerProcess(["--database", database, "--idle-timeout", IDLE_TIMEOUT]);
+  before = await residentBytes(server);
 }, TIMEOUT_MS);
 
 afterAll(async () => {
-  await program.stop("SIGKILL");
+  await server.stop("SIGKILL");
   folder.remove();
 });
 
@@ -86,7 +86,7 @@ async function send(
   for (const at of pauses) {
     connection.send(bytes.slice(from, at));
     from = at;
-    await fetch(`${program.url}/livez`);
+    await fetch(`${server.url}/livez`);
     await new Promise((resolve) => setImmediate(resolve));
     if (connection.isClosed) return;
   }
@@ -100,7 +100,7 @@ async function runExchange(
   exchange: Exchange,
   token: string,
 ): Promise<Pick<Exchange, "responses"> & { connection: string }> {
-  const connection = await RawConnection.open(program.url);
+  const connection = await RawConnection.open(server.url);
   await send(connection, exchange, token);
   const responses: number[] = [];
   while (exchange.connection === "closed" || responses.length < exchange.responses.length) {
@@ -120,8 +120,8 @@ async function runExchange(
 /** Returns the ids of the owner's plants after all accepted writes have completed. */
 async function plantsOf(token: string): Promise<string> {
   const init = { headers: { Authorization: `Bearer ${token}` } };
-  await fetch(`${program.url}/plants/0`, { method: "DELETE", ...init });
-  return (await fetch(`${program.url}/plants?fields=id`, init)).text();
+  await fetch(`${server.url}/plants/0`, { method: "DELETE", ...init });
+  return (await fetch(`${server.url}/plants?fields=id`, init)).text();
 }
 
 /**
@@ -156,9 +156,9 @@ describe("the server after all exchanges", () => {
   });
 
   it("has not leaked memory or logged an error, and exits with 0", async () => {
-    expect((await residentBytes(program)) - before).toBeLessThan(MAX_GROWTH_BYTES);
-    expect(await program.stop()).toBe(0);
-    const failures = program.log().filter(({ level, status }) => level === "error" || Number(status) >= 500);
+    expect((await residentBytes(server)) - before).toBeLessThan(MAX_GROWTH_BYTES);
+    expect(await server.stop()).toBe(0);
+    const failures = server.log().filter(({ level, status }) => level === "error" || Number(status) >= 500);
     expect(failures).toEqual([]);
   });
 });

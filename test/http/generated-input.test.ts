@@ -11,7 +11,7 @@ import {
   isVisible,
   trim,
 } from "../support/oracle.ts";
-import { createToken, type Program, residentBytes, startProgram } from "../support/program.ts";
+import { createToken, residentBytes, type ServerProcess, startServerProcess } from "../support/program.ts";
 import { RawConnection, type RawResponse } from "../support/raw-connection.ts";
 import { temporaryFolder } from "../support/service.ts";
 
@@ -22,20 +22,20 @@ const MAX_GROWTH_BYTES = 96 * 1024 * 1024;
 const folder = temporaryFolder();
 const database = `sqlite:${folder.path}/plants.db`;
 const senders: Sender[] = [];
-let program: Program;
+let server: ServerProcess;
 let before: number;
 let isDescribed: (plant: unknown) => boolean;
 
 beforeAll(async () => {
-  program = await startProgram(["--database", database, "--idle-timeout", "5s", "--failure-limit", "off"]);
-  const description = (await (await fetch(`${program.url}/openapi.json`)).json()) as { components: object };
+  server = await startServerProcess(["--database", database, "--idle-timeout", "5s", "--failure-limit", "off"]);
+  const description = (await (await fetch(`${server.url}/openapi.json`)).json()) as { components: object };
   const schema = { components: description.components, $ref: "#/components/schemas/NewPlant" };
   isDescribed = openApiAjv().compile(schema) as typeof isDescribed;
-  before = await residentBytes(program);
+  before = await residentBytes(server);
 });
 
 afterAll(async () => {
-  await program.stop("SIGKILL");
+  await server.stop("SIGKILL");
   folder.remove();
 });
 
@@ -48,7 +48,7 @@ class Sender {
 
   static async open(owner: string): Promise<Sender> {
     const token = await createToken(database, owner);
-    return new Sender(token, await RawConnection.open(program.url));
+    return new Sender(token, await RawConnection.open(server.url));
   }
 
   private constructor(token: string, connection: RawConnection) {
@@ -59,7 +59,7 @@ class Sender {
 
   /** Sends a request and returns the response; `undefined` if the server closes the connection without one. */
   async send(bytes: string | Uint8Array): Promise<RawResponse | undefined> {
-    if (this.#connection.isClosed) this.#connection = await RawConnection.open(program.url);
+    if (this.#connection.isClosed) this.#connection = await RawConnection.open(server.url);
     this.#connection.send(bytes);
     return this.#connection.readResponse();
   }
@@ -176,7 +176,7 @@ describe("a server with generated input", () => {
     async () => {
       const sender = await Sender.open("heads");
       await testInputs(sender, 0.05, arbitrary.mutations, async (mutations) => {
-        const connection = await RawConnection.open(program.url);
+        const connection = await RawConnection.open(server.url);
         connection.send(
           arbitrary.mutate(arbitrary.headOf(arbitrary.validHeaders(sender.token)), mutations) + arbitrary.PLANT,
         );
@@ -191,10 +191,10 @@ describe("a server with generated input", () => {
 
   it("has no plants afterwards, has not leaked memory or logged an error, and exits with 0", async () => {
     for (const sender of senders) expect((await sender.list("fields=id"))?.text).toBe("[]");
-    const after = await residentBytes(program);
+    const after = await residentBytes(server);
     expect(after - before).toBeLessThan(MAX_GROWTH_BYTES);
-    expect(await program.stop()).toBe(0);
-    const failures = program.log().filter(({ level, status }) => level === "error" || Number(status) >= 500);
+    expect(await server.stop()).toBe(0);
+    const failures = server.log().filter(({ level, status }) => level === "error" || Number(status) >= 500);
     expect(failures).toEqual([]);
     const sum = (of: "accepted" | "rejected") => senders.reduce((all, sender) => all + sender[of], 0);
     const [from, to] = [before, after].map((bytes) => Math.round(bytes / 1024 / 1024));

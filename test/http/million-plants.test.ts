@@ -3,7 +3,7 @@ import { connect } from "node:net";
 import { Tokens } from "../../src/auth/tokens.ts";
 import { SCOPES } from "../../src/domain/token.ts";
 import { openStorage } from "../../src/storage/open.ts";
-import { type Program, residentBytes, startProgram } from "../support/program.ts";
+import { residentBytes, type ServerProcess, startServerProcess } from "../support/program.ts";
 import { temporaryFolder } from "../support/service.ts";
 
 const COUNT = 1_000_000;
@@ -12,33 +12,33 @@ const MAX_GROWTH_BYTES = 32 * 1024 * 1024;
 describe("GET /plants with a million plants", () => {
   const folder = temporaryFolder();
   const file = `${folder.path}/plants.db`;
-  let program: Program;
+  let server: ServerProcess;
   let token: string;
 
   beforeAll(async () => {
     token = await fill(file);
-    program = await startProgram(["--database", `sqlite:${file}`]);
+    server = await startServerProcess(["--database", `sqlite:${file}`]);
   }, 120_000);
 
   afterAll(async () => {
-    await program.stop("SIGKILL");
+    await server.stop("SIGKILL");
     folder.remove();
   });
 
   it("sends all plants in order and in bounded memory, even if another client stalls", async () => {
     const headers = { Authorization: `Bearer ${token}` };
-    await fetch(`${program.url}/plants?limit=20`, { headers });
-    const before = await residentBytes(program);
-    const stalled = connect(Number(new URL(program.url).port), "127.0.0.1");
+    await fetch(`${server.url}/plants?limit=20`, { headers });
+    const before = await residentBytes(server);
+    const stalled = connect(Number(new URL(server.url).port), "127.0.0.1");
     stalled.write(`GET /plants HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${token}\r\n\r\n`);
     stalled.once("readable", () => stalled.pause());
 
-    const response = await fetch(`${program.url}/plants?fields=id,name`, { headers });
+    const response = await fetch(`${server.url}/plants?fields=id,name`, { headers });
     let peak = 0;
     let next = 1;
     for await (const object of objects(response)) {
       if (object !== `{"id":${next},"name":"plant ${next}"}`) throw new Error(`expected plant ${next}, got ${object}`);
-      if (next++ % 100_000 === 0) peak = Math.max(peak, await residentBytes(program));
+      if (next++ % 100_000 === 0) peak = Math.max(peak, await residentBytes(server));
     }
     stalled.destroy();
     expect(next - 1).toBe(COUNT);

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from "bun:test";
 import type { ResponseEvent } from "../../src/http/call.ts";
 import type { Log } from "../../src/observability/log.ts";
 import { Tracing } from "../../src/observability/tracing.ts";
+import { useServerProcesses } from "../support/server-processes.ts";
 import { temporaryFolder } from "../support/service.ts";
-import { startPrograms } from "../support/start-programs.ts";
 import { until } from "../support/until.ts";
 
 const TRACE_ID = "0af7651916cd43dd8448eb211c80319c";
@@ -26,7 +26,7 @@ interface Batch {
   }[];
 }
 
-const start = startPrograms();
+const start = useServerProcesses();
 let folder: ReturnType<typeof temporaryFolder>;
 let collector: Collector;
 beforeEach(() => {

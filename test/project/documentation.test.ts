@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { flagOf, namesOf, SETTINGS, type Setting, variableOf } from "../../src/config/settings.ts";
 import { ERRORS } from "../../src/domain/error.ts";
-import { run, startProgram } from "../support/program.ts";
+import { run, startServerProcess } from "../support/program.ts";
 import { temporaryFolder } from "../support/service.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -33,19 +33,19 @@ describe("README", () => {
 
   it("shows the actual output of the first commands", async () => {
     const folder = temporaryFolder();
-    const program = await startProgram(["--database", `sqlite:${folder.path}/plants.db`]);
-    const token = /plt_\w+/.exec(program.stdout())?.[0] ?? "";
+    const server = await startServerProcess(["--database", `sqlite:${folder.path}/plants.db`]);
+    const token = /plt_\w+/.exec(server.stdout())?.[0] ?? "";
     const commands = [...readme.matchAll(/^((?:curl|npm run) .*)\n((?:#=> .*\n)+)/gm)];
     for (const [, command = "", expected = ""] of commands) {
       const words = split(
-        command.replaceAll("http://127.0.0.1:8080", program.url).replaceAll("$PLANTSTORE_TOKEN", token),
+        command.replaceAll("http://127.0.0.1:8080", server.url).replaceAll("$PLANTSTORE_TOKEN", token),
       );
-      const env = { PLANTSTORE_TOKEN: token, PLANTSTORE_URL: program.url };
+      const env = { PLANTSTORE_TOKEN: token, PLANTSTORE_URL: server.url };
       const printed = words[0] === "curl" ? await curl(words) : (await run(words.slice(5), { env, cwd: root })).stdout;
       expect(`${command}\n${printed.trim()}`).toBe(`${command}\n${expected.replaceAll("#=> ", "").trim()}`);
     }
     expect(commands.length).toBeGreaterThan(3);
-    await program.stop();
+    await server.stop();
     folder.remove();
   }, 30_000);
 });

@@ -4,7 +4,7 @@ import type { SyntaxNodeRef } from "@lezer/common";
 import { parser } from "@prometheus-io/lezer-promql";
 import { namesOf, SETTINGS, variableOf } from "../../src/config/settings.ts";
 import { DATABASES, type TestDatabase } from "../support/engines.ts";
-import { createToken, fetchMetrics, type Program, startProgram } from "../support/program.ts";
+import { createToken, fetchMetrics, type ServerProcess, startServerProcess } from "../support/program.ts";
 import { until } from "../support/until.ts";
 
 const root = join(import.meta.dir, "../..");
@@ -52,14 +52,14 @@ function seriesOf(expression: string): string[] {
 
 describe.each(DATABASES)("a server on %s", (engine, newDatabase) => {
   let database: TestDatabase;
-  let program: Program;
+  let server: ServerProcess;
   let metrics: string;
   beforeAll(async () => {
     database = await newDatabase();
     const token = await createToken(database.url, "ann");
-    program = await startProgram(["--database", database.url]);
+    server = await startServerProcess(["--database", database.url]);
     for (const id of [1, 2, 3]) {
-      const response = await fetch(`${program.url}/plants`, {
+      const response = await fetch(`${server.url}/plants`, {
         method: "POST",
         headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json" },
         body: JSON.stringify({ id, name: "Fern" }),
@@ -68,12 +68,12 @@ describe.each(DATABASES)("a server on %s", (engine, newDatabase) => {
     }
     // The size of a PostgreSQL database is queried in the background.
     metrics = await until(
-      () => fetchMetrics(program),
+      () => fetchMetrics(server),
       (text) => text.includes("plantstore_storage_bytes{"),
     );
   });
   afterAll(async () => {
-    await program.stop();
+    await server.stop();
     await database.drop();
   });
 

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { PlantStoreClient } from "../../src/client/index.ts";
 import { Ledger } from "../support/ledger.ts";
 import { createToken } from "../support/program.ts";
+import { useServerProcesses } from "../support/server-processes.ts";
 import { temporaryFolder } from "../support/service.ts";
-import { startPrograms } from "../support/start-programs.ts";
 
 const ROUNDS = Number(process.env["PLANTSTORE_CRASH_ROUNDS"] || 20);
 const ROUND_TIMEOUT_MS = 60_000;
@@ -12,7 +12,7 @@ const ROUND_TIMEOUT_MS = 60_000;
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
 
-const start = startPrograms();
+const start = useServerProcesses();
 
 describe("SIGKILL during concurrent writes", () => {
   const ledger = new Ledger();
@@ -24,19 +24,19 @@ describe("SIGKILL during concurrent writes", () => {
       `loses no acknowledged write and leaves no partial one, round ${round}`,
       async () => {
         const token = await createToken(database, "ann");
-        const program = await start(["--database", database]);
+        const server = await start(["--database", database]);
         const enough = ledger.acknowledged + 100 + Math.floor(Math.random() * 1_000);
         let isKilled = false;
-        const client = new PlantStoreClient({ url: program.url, token, attempts: 1 });
+        const client = new PlantStoreClient({ url: server.url, token, attempts: 1 });
         await ledger.write(client, () => {
           if (ledger.acknowledged >= enough && !isKilled) {
             isKilled = true;
-            program.process.kill("SIGKILL");
+            server.process.kill("SIGKILL");
           }
           return isKilled;
         });
-        await program.process.exited;
-        expect(program.process.signalCode).toBe("SIGKILL");
+        await server.process.exited;
+        expect(server.process.signalCode).toBe("SIGKILL");
 
         const restarted = await start(["--database", database, "--drain", "0s"]);
         const secondClient = new PlantStoreClient({ url: restarted.url, token });

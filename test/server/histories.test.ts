@@ -2,8 +2,8 @@ import { afterEach, describe, expect, it } from "bun:test";
 import { DATABASES, type TestDatabase } from "../support/engines.ts";
 import { HISTORY_LENGTH, recordHistory } from "../support/history.ts";
 import { isLinearizable, type Operation } from "../support/linearizability.ts";
-import { createToken, type Program } from "../support/program.ts";
-import { startPrograms } from "../support/start-programs.ts";
+import { createToken, type ServerProcess } from "../support/program.ts";
+import { useServerProcesses } from "../support/server-processes.ts";
 
 const HISTORIES = Number(process.env["PLANTSTORE_HISTORIES"] || 30);
 /** A server is killed and restarted in the middle of one in this many histories. */
@@ -12,7 +12,7 @@ const IDS_PER_HISTORY = 100;
 const TIMEOUT_MS = 120_000 + HISTORIES * 1_000;
 const SERVERS: Record<string, number> = { SQLite: 1, PostgreSQL: 2 };
 
-const start = startPrograms();
+const start = useServerProcesses();
 
 describe.each(DATABASES)("concurrent creates, deletes and lists on %s", (engine, newDatabase) => {
   let database: TestDatabase | undefined;
@@ -25,9 +25,9 @@ describe.each(DATABASES)("concurrent creates, deletes and lists on %s", (engine,
       const { url } = database;
       const token = await createToken(url, "ann");
       const launch = () => start(["--database", url, "--admin-port", "off", "--drain", "0s"]);
-      const servers: Promise<Program>[] = Array.from({ length: SERVERS[engine] as number }, launch);
+      const servers: Promise<ServerProcess>[] = Array.from({ length: SERVERS[engine] as number }, launch);
       await Promise.all(servers);
-      const restart = async (killed: Program) => {
+      const restart = async (killed: ServerProcess) => {
         await killed.stop("SIGKILL");
         return launch();
       };
@@ -40,7 +40,7 @@ describe.each(DATABASES)("concurrent creates, deletes and lists on %s", (engine,
         const history = await recordHistory({
           token,
           firstId: count * IDS_PER_HISTORY,
-          urlOf: async (client) => (await (servers[client % servers.length] as Promise<Program>)).url,
+          urlOf: async (client) => (await (servers[client % servers.length] as Promise<ServerProcess>)).url,
           onReply() {
             if (++replies === HISTORY_LENGTH / 2 && killed !== undefined) servers[0] = restart(killed);
           },

@@ -2,9 +2,9 @@ import { afterAll, describe, expect, it } from "bun:test";
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { commandLine, createToken, fetchMetrics, type Program, run, track } from "../support/program.ts";
+import { commandLine, createToken, fetchMetrics, run, type ServerProcess, track } from "../support/program.ts";
+import { useServerProcesses } from "../support/server-processes.ts";
 import { temporaryFolder } from "../support/service.ts";
-import { startPrograms } from "../support/start-programs.ts";
 import { until } from "../support/until.ts";
 
 const TIMEOUT_MS = 60_000;
@@ -14,10 +14,10 @@ afterAll(() => folder.remove());
 let files = 0;
 const newPath = (): string => join(folder.path, `plants-${++files}.db`);
 
-const startProgram = startPrograms();
+const startServerProcess = useServerProcesses();
 
-async function start(path: string, ...args: string[]): Promise<Program> {
-  return await startProgram(["--database", `sqlite:${path}`, ...args]);
+async function start(path: string, ...args: string[]): Promise<ServerProcess> {
+  return await startServerProcess(["--database", `sqlite:${path}`, ...args]);
 }
 
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
@@ -40,7 +40,7 @@ const createHead = (token: string, body: string) =>
   `POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n${body}\r\n\r\n`;
 
 /** Sends half of a create of plant 7. `finish` sends the rest and returns the response. */
-async function beginCreate(program: Pick<Program, "url" | "adminUrl">, token: string) {
+async function beginCreate(program: Pick<ServerProcess, "url" | "adminUrl">, token: string) {
   const body = '{"id": 7, "name": "a name that is sent in two parts"}';
   const socket = openSocket(program.url, createHead(token, `Content-Length: ${body.length}`) + body.slice(0, 20));
   await until(
@@ -122,7 +122,7 @@ describe("the command line of serve", () => {
   it("gives flags precedence over variables", async () => {
     const [path, other] = [newPath(), newPath()];
     const env = { PLANTSTORE_DATABASE: `sqlite:${other}`, PLANTSTORE_PORT: "none", PLANTSTORE_LOG: "requests" };
-    const program = await startProgram(["--database", `sqlite:${path}`], env);
+    const program = await startServerProcess(["--database", `sqlite:${path}`], env);
     expect([existsSync(path), existsSync(other)]).toEqual([true, false]);
     await fetch(`${program.url}/livez`);
     await program.logged("request completed");
@@ -130,7 +130,7 @@ describe("the command line of serve", () => {
 
   it("reads variables if there is no flag, and creates the folder of the database", async () => {
     const path = join(folder.path, "new", "folder", "plants.db");
-    await startProgram([], { PLANTSTORE_DATABASE: `sqlite:${path}` });
+    await startServerProcess([], { PLANTSTORE_DATABASE: `sqlite:${path}` });
     expect(existsSync(path)).toBe(true);
   });
 
@@ -195,7 +195,7 @@ describe("the first start", () => {
 
 describe("a server that receives a stop signal", () => {
   /** Sends the signal until the program exits, because a signal within one second of the first is ignored. */
-  const stopAgain = (program: Program, signal: NodeJS.Signals) =>
+  const stopAgain = (program: ServerProcess, signal: NodeJS.Signals) =>
     until(
       async () => {
         program.process.kill(signal);
@@ -288,7 +288,7 @@ describe("SIGHUP", () => {
       const path = newPath();
       const token = await createToken(`sqlite:${path}`, "ann");
       const args = ["serve", "--database", `sqlite:${path}`, "--port", "0", "--admin-port", "0", "--drain", "0s"];
-      const ready = Promise.withResolvers<Pick<Program, "url" | "adminUrl">>();
+      const ready = Promise.withResolvers<Pick<ServerProcess, "url" | "adminUrl">>();
       let output = "";
       const child = track(
         Bun.spawn(commandLine(args), {
@@ -359,7 +359,7 @@ describe("the log", () => {
 });
 
 describe("the default rate limits", () => {
-  const failures = async (program: Program, count: number, headers: Record<string, string> = {}) => {
+  const failures = async (program: ServerProcess, count: number, headers: Record<string, string> = {}) => {
     const statuses = new Set<number>();
     for (let n = 0; n < count; n++)
       statuses.add(await statusOf(`${program.url}/plants`, { headers: { ...headers, ...bearer("x") } }));

@@ -3,8 +3,8 @@ import { Balancer } from "../support/balancer.ts";
 import { Connection } from "../support/connection.ts";
 import { Ledger } from "../support/ledger.ts";
 import { newPostgresDatabase, type PostgresDatabase } from "../support/postgres.ts";
-import { createToken, fetchMetrics, type Program } from "../support/program.ts";
-import { startPrograms } from "../support/start-programs.ts";
+import { createToken, fetchMetrics, type ServerProcess } from "../support/program.ts";
+import { useServerProcesses } from "../support/server-processes.ts";
 import { until } from "../support/until.ts";
 
 const ROUNDS = Number(process.env["PLANTSTORE_RESTART_ROUNDS"] || 2);
@@ -27,9 +27,9 @@ afterAll(() => database.drop());
 /** The balancer must notice a draining server in this time, also on a busy machine. */
 const DRAIN = ["--drain", "5s"];
 
-const startProgram = startPrograms();
-const start = (args: readonly string[] = []): Promise<Program> =>
-  startProgram(["--database", database.url, ...PATIENT, ...DRAIN, ...args]);
+const startServerProcess = useServerProcesses();
+const start = (args: readonly string[] = []): Promise<ServerProcess> =>
+  startServerProcess(["--database", database.url, ...PATIENT, ...DRAIN, ...args]);
 
 const statusOf = (url: string): Promise<number> =>
   fetch(url, { keepalive: false }).then(
@@ -46,7 +46,11 @@ describe("three servers on one database, under load", () => {
       async () => {
         const token = await createToken(database.url, `owner-${round}`);
         const kinds = [...REPLICAS.slice(round % 3), ...REPLICAS.slice(0, round % 3)];
-        const [killed, drained, steady] = (await Promise.all(kinds.map(start))) as [Program, Program, Program];
+        const [killed, drained, steady] = (await Promise.all(kinds.map(start))) as [
+          ServerProcess,
+          ServerProcess,
+          ServerProcess,
+        ];
         const balancer = new Balancer(token);
         await Promise.all([killed, drained, steady].map(({ url }) => balancer.add(url)));
         const ledger = new Ledger();
@@ -57,13 +61,13 @@ describe("three servers on one database, under load", () => {
           await until(() => ledger.acknowledged >= enough);
         };
         /** Ends a server with a signal under load and starts it again. */
-        const restart = async (program: Program, kind: readonly string[] | undefined, signal: NodeJS.Signals) => {
+        const restart = async (server: ServerProcess, kind: readonly string[] | undefined, signal: NodeJS.Signals) => {
           await untilMoreWrites();
           // A worker that loses only its supervisor shuts down gracefully.
-          if (signal === "SIGKILL") for (const pid of program.workers().values()) process.kill(pid, signal);
-          const exitCode = await program.stop(signal);
+          if (signal === "SIGKILL") for (const pid of server.workers().values()) process.kill(pid, signal);
+          const exitCode = await server.stop(signal);
           await untilMoreWrites();
-          balancer.remove(program.url);
+          balancer.remove(server.url);
           const again = await start(kind);
           await balancer.add(again.url);
           await untilMoreWrites();
@@ -85,7 +89,7 @@ describe("three servers on one database, under load", () => {
           expect(await ledger.violations(balancer)).toEqual([]);
           const programs = [steady, revived, restarted];
           for (const { url } of programs) balancer.remove(url);
-          expect(await Promise.all(programs.map((program) => program.stop()))).toEqual([0, 0, 0]);
+          expect(await Promise.all(programs.map((server) => server.stop()))).toEqual([0, 0, 0]);
         } finally {
           isOver = true;
         }
@@ -107,20 +111,20 @@ describe("a draining server", () => {
     it(
       `serves requests on old and new connections and closes each after its response: ${kind.join(" ")}`,
       async () => {
-        const program = await start(kind);
-        const old = await Promise.all(Array.from({ length: 10 }, () => Connection.open(program.url)));
+        const server = await start(kind);
+        const old = await Promise.all(Array.from({ length: 10 }, () => Connection.open(server.url)));
         for (const each of old) expect((await each.send(livez)).headers.get("connection")).toBeNull();
-        program.process.kill("SIGTERM");
+        server.process.kill("SIGTERM");
         await until(
-          () => statusOf(`${program.url}/readyz`),
+          () => statusOf(`${server.url}/readyz`),
           (status) => status === 503,
         );
-        const fresh = await Promise.all(Array.from({ length: 10 }, () => Connection.open(program.url)));
+        const fresh = await Promise.all(Array.from({ length: 10 }, () => Connection.open(server.url)));
         for (const connection of [...old, ...fresh]) {
           const { status, headers } = await connection.send(livez);
           expect([status, headers.get("connection"), connection.isOpen]).toEqual([200, "close", false]);
         }
-        expect(await program.process.exited).toBe(0);
+        expect(await server.process.exited).toBe(0);
       },
       TIMEOUT_MS,
     );
@@ -133,23 +137,23 @@ describe("a draining server", () => {
       await database.query(
         "INSERT INTO plants (owner, id, name) SELECT 'reader', n, repeat('🌱', 1000) FROM generate_series(1, 4000) n",
       );
-      const program = await start(["--drain", "0s", "--stop-timeout", "1m"]);
-      const connection = await Connection.open(program.url);
+      const server = await start(["--drain", "0s", "--stop-timeout", "1m"]);
+      const connection = await Connection.open(server.url);
       const headers = { Authorization: `Bearer ${token}` };
       const list = connection.send({ method: "GET", path: "/plants?fields=id,name", headers });
       connection.pause();
       await until(
-        () => fetchMetrics(program),
+        () => fetchMetrics(server),
         (text) => text.includes("plantstore_http_requests_pending 1"),
       );
-      program.process.kill("SIGTERM");
+      server.process.kill("SIGTERM");
       await until(
-        () => statusOf(`${program.url}/livez`),
+        () => statusOf(`${server.url}/livez`),
         (status) => status === 0,
       );
       connection.resume();
       expect(JSON.parse((await list).text)).toHaveLength(4_000);
-      expect(await program.process.exited).toBe(0);
+      expect(await server.process.exited).toBe(0);
     },
     TIMEOUT_MS,
   );

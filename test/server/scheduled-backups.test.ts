@@ -2,15 +2,15 @@ import { Database } from "bun:sqlite";
 import { afterAll, describe, expect, it, setDefaultTimeout } from "bun:test";
 import { existsSync, linkSync, mkdirSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { createToken, fetchMetrics, type Program, run } from "../support/program.ts";
+import { createToken, fetchMetrics, run, type ServerProcess } from "../support/program.ts";
+import { useServerProcesses } from "../support/server-processes.ts";
 import { temporaryFolder } from "../support/service.ts";
-import { startPrograms } from "../support/start-programs.ts";
 
 setDefaultTimeout(60_000);
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
 
-const startProgram = startPrograms();
+const startServerProcess = useServerProcesses();
 
 let databases = 0;
 
@@ -20,7 +20,7 @@ async function prepare(...args: string[]) {
   const backups = join(folder.path, `backups-${databases}`);
   const token = await createToken(`sqlite:${path}`, "ann");
   const launch = async () => {
-    return await startProgram(["--database", `sqlite:${path}`, "--backup-dir", backups, ...args]);
+    return await startServerProcess(["--database", `sqlite:${path}`, "--backup-dir", backups, ...args]);
   };
   return { path, backups, token, launch };
 }
@@ -28,9 +28,9 @@ async function prepare(...args: string[]) {
 const nameAt = (timeMs: number): string => `plantstore-${new Date(timeMs).toISOString().replace(/[-:]|\.\d+/g, "")}.db`;
 
 /** Waits until `count` log lines have this message, or the test times out. */
-async function logged(program: Program, msg: string, count = 1): Promise<Record<string, unknown>[]> {
+async function logged(server: ServerProcess, msg: string, count = 1): Promise<Record<string, unknown>[]> {
   for (;;) {
-    const lines = program.log().filter((line) => line["msg"] === msg);
+    const lines = server.log().filter((line) => line["msg"] === msg);
     if (lines.length >= count) return lines;
     await new Promise((resolve) => setImmediate(resolve));
   }
@@ -40,40 +40,40 @@ describe("serve --backup-dir", () => {
   it("logs and counts a failed backup, keeps serving and retries", async () => {
     const { backups, token, launch } = await prepare("--backup-every", "1s");
     writeFileSync(backups, "a file instead of a folder");
-    const program = await launch();
-    const [line] = await logged(program, "backup failed");
+    const server = await launch();
+    const [line] = await logged(server, "backup failed");
     expect(line).toMatchObject({ level: "error", err: { message: expect.stringContaining(backups) } });
     const headers = { Authorization: `Bearer ${token}` };
-    expect((await fetch(`${program.url}/plants`, { headers })).status).toBe(200);
-    expect(await fetchMetrics(program)).toMatch(/^plantstore_backups_total\{outcome="failed"\} [1-9]/m);
+    expect((await fetch(`${server.url}/plants`, { headers })).status).toBe(200);
+    expect(await fetchMetrics(server)).toMatch(/^plantstore_backups_total\{outcome="failed"\} [1-9]/m);
     rmSync(backups);
-    await logged(program, "backup completed");
+    await logged(server, "backup completed");
     expect(readdirSync(backups).length).toBeGreaterThan(0);
   });
 
   it("logs the error message of the backup command", async () => {
     const { path, launch } = await prepare("--backup-every", "1s");
-    const program = await launch();
-    await logged(program, "backup completed");
+    const server = await launch();
+    await logged(server, "backup completed");
     linkSync(path, `${path}.link`);
-    const [line] = await logged(program, "backup failed");
+    const [line] = await logged(server, "backup failed");
     expect(line?.["err"]).toMatchObject({ message: expect.stringMatching(/^plantstore: .* has 2 hard links/) });
   });
 
   it("creates a valid, private backup when the server starts, and reports it in the metrics", async () => {
     const { backups, launch } = await prepare();
-    const program = await launch();
-    const [line] = await logged(program, "backup completed");
+    const server = await launch();
+    const [line] = await logged(server, "backup completed");
     const [name = "", ...others] = readdirSync(backups);
     expect([name, others]).toEqual([expect.stringMatching(/^plantstore-\d{8}T\d{6}Z\.db$/), []]);
     expect(line).toMatchObject({ level: "info", file: join(backups, name) });
     expect([statSync(backups).mode & 0o777, statSync(join(backups, name)).mode & 0o777]).toEqual([0o700, 0o600]);
     expect((await run(["check", "--database", `sqlite:${join(backups, name)}`])).exitCode).toBe(0);
-    const text = await fetchMetrics(program);
+    const text = await fetchMetrics(server);
     expect(text).toMatch(/^plantstore_backups_total\{outcome="made"\} 1$/m);
     const seconds = Number(/^plantstore_newest_backup_timestamp_seconds (\S+)$/m.exec(text)?.[1]);
     expect(nameAt(seconds * 1_000)).toBe(name);
-    expect(await program.stop()).toBe(0);
+    expect(await server.stop()).toBe(0);
   });
 
   it("keeps the newest --backup-keep backups and deletes no other files", async () => {
@@ -84,11 +84,11 @@ describe("serve --backup-dir", () => {
     for (const name of [...old, ...foreign]) writeFileSync(join(backups, name), "");
     mkdirSync(join(backups, `${nameAt(0)}.partial-AbCdEf`));
     writeFileSync(join(backups, `${nameAt(0)}.partial-AbCdEf`, "left.db"), "from a killed backup");
-    const program = await launch();
-    const created = (await logged(program, "backup completed", 3)).map(({ file }) =>
+    const server = await launch();
+    const created = (await logged(server, "backup completed", 3)).map(({ file }) =>
       String(file).slice(backups.length + 1),
     );
-    await program.stop();
+    await server.stop();
     const names = readdirSync(backups);
     expect(names.filter((name) => foreign.includes(name)).sort()).toEqual(foreign.sort());
     const backupsLeft = names.filter((name) => !foreign.includes(name));
@@ -103,12 +103,10 @@ describe("serve --backup-dir", () => {
     const dueMs = Date.now() + 5_000;
     const recent = nameAt(dueMs - 20 * 86_400_000);
     writeFileSync(join(backups, recent), "");
-    const program = await launch();
-    const seconds = Number(
-      /^plantstore_newest_backup_timestamp_seconds (\S+)$/m.exec(await fetchMetrics(program))?.[1],
-    );
+    const server = await launch();
+    const seconds = Number(/^plantstore_newest_backup_timestamp_seconds (\S+)$/m.exec(await fetchMetrics(server))?.[1]);
     expect(nameAt(seconds * 1_000)).toBe(recent);
-    const [line] = await logged(program, "backup completed");
+    const [line] = await logged(server, "backup completed");
     expect(String(line?.["file"]) >= join(backups, nameAt(dueMs - 1_000))).toBe(true);
   });
 
@@ -120,9 +118,9 @@ describe("serve --backup-dir", () => {
       const { backups, launch } = await prepare("--backup-keep", "1");
       mkdirSync(backups);
       writeFileSync(join(backups, nameAt(timeMs)), "");
-      const program = await launch();
-      const [line] = await logged(program, "backup completed");
-      await program.stop();
+      const server = await launch();
+      const [line] = await logged(server, "backup completed");
+      await server.stop();
       expect(readdirSync(backups).map((name) => join(backups, name))).toEqual([String(line?.["file"])]);
     });
   }
@@ -135,18 +133,18 @@ describe("serve --backup-dir", () => {
        INSERT INTO plants SELECT 'ann', id, 'plant ' || id, 'tag', NULL FROM ids`,
     );
     db.close();
-    const program = await launch();
+    const server = await launch();
     while (!existsSync(backups) || readdirSync(backups).length === 0) {
       await new Promise((resolve) => setImmediate(resolve));
     }
-    expect(await program.stop()).toBe(0);
+    expect(await server.stop()).toBe(0);
     expect(readdirSync(backups)).toEqual([]);
-    expect(program.log().map(({ msg }) => msg)).toEqual(["serving", "stopping", "stopped"]);
+    expect(server.log().map(({ msg }) => msg)).toEqual(["serving", "stopping", "stopped"]);
   });
 
   it("creates no backups by default", async () => {
     const path = join(folder.path, "no-backups.db");
-    const program = await startProgram(["--database", `sqlite:${path}`]);
-    expect(await fetchMetrics(program)).not.toMatch(/^plantstore_backups_total\{.*\} [1-9]/m);
+    const server = await startServerProcess(["--database", `sqlite:${path}`]);
+    expect(await fetchMetrics(server)).not.toMatch(/^plantstore_backups_total\{.*\} [1-9]/m);
   });
 });

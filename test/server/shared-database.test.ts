@@ -1,17 +1,17 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { newPostgresDatabase, type PostgresDatabase } from "../support/postgres.ts";
-import { type Program, run, startProgram } from "../support/program.ts";
+import { run, type ServerProcess, startServerProcess } from "../support/program.ts";
 
 const TIMEOUT_MS = 60_000;
 
 let database: PostgresDatabase;
-let replicas: Program[];
+let replicas: ServerProcess[];
 let env: Record<string, string>;
 let token: string;
 beforeAll(async () => {
   database = await newPostgresDatabase();
   env = { PLANTSTORE_DATABASE: database.url };
-  replicas = await Promise.all([1, 2, 3].map(() => startProgram(["--drain", "0s"], env)));
+  replicas = await Promise.all([1, 2, 3].map(() => startServerProcess(["--drain", "0s"], env)));
   while (printedTokens().length === 0) await fetch(`${replicas[0]?.url}/livez`);
   token = (await run(["token", "create", "--owner", "ann"], { env })).stdout.trim();
 }, TIMEOUT_MS);
@@ -22,7 +22,7 @@ afterAll(async () => {
 
 const printedTokens = () => replicas.flatMap((replica) => replica.stdout().match(/plt_\w{36}$/m) ?? []);
 
-const call = (replica: Program | undefined, path: string, init: RequestInit = {}) =>
+const call = (replica: ServerProcess | undefined, path: string, init: RequestInit = {}) =>
   fetch(`${replica?.url}${path}`, {
     ...init,
     headers: { Authorization: `Bearer ${token}`, "Content-Type": "application/json", ...init.headers },
@@ -57,7 +57,7 @@ describe("three servers on one PostgreSQL database", () => {
   it("return the original response when an idempotency key is reused on another server", async () => {
     for (const first of replicas) {
       const body = JSON.stringify({ id: 7, name: "Fern" });
-      const create = (replica: Program, key: string) =>
+      const create = (replica: ServerProcess, key: string) =>
         call(replica, "/plants", { method: "POST", body, headers: { "Idempotency-Key": key } });
       expect((await create(first, "one")).status).toBe(200);
       for (const each of replicas) {

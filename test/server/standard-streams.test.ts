@@ -1,11 +1,11 @@
 import { afterAll, describe, expect, it } from "bun:test";
 import { commandLine, createToken, track } from "../support/program.ts";
+import { useServerProcesses } from "../support/server-processes.ts";
 import { temporaryFolder } from "../support/service.ts";
-import { startPrograms } from "../support/start-programs.ts";
 
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
-const startProgram = startPrograms();
+const startServerProcess = useServerProcesses();
 let databases = 0;
 const newDatabase = () => `sqlite:${folder.path}/plants-${++databases}.db`;
 
@@ -23,7 +23,7 @@ describe("a server that cannot write its log", () => {
     const database = newDatabase();
     const token = await createToken(database, "ann");
     const shell = (args: readonly string[]) => ["sh", "-c", 'exec "$@" 2>/dev/full', "sh", ...commandLine(args)];
-    const program = await startProgram(["--database", database, "--drain", "0s"], {}, shell);
+    const program = await startServerProcess(["--database", database, "--drain", "0s"], {}, shell);
     await expectServing(program, token);
     expect(await program.stop()).toBe(0);
   });

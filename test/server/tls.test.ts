@@ -12,9 +12,9 @@ import {
   type TestCertificate,
   withEcKey,
 } from "../support/certificates.ts";
-import { createToken, fetchMetrics, type Program, run } from "../support/program.ts";
+import { createToken, fetchMetrics, run, type ServerProcess } from "../support/program.ts";
+import { useServerProcesses } from "../support/server-processes.ts";
 import { temporaryFolder } from "../support/service.ts";
-import { startPrograms } from "../support/start-programs.ts";
 import { until } from "../support/until.ts";
 
 const TIMEOUT_MS = 60_000;
@@ -35,7 +35,7 @@ const REJECTED_SUITES = [
 
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
-const startProgram = startPrograms();
+const startServerProcess = useServerProcesses();
 
 let folders = 0;
 
@@ -49,41 +49,41 @@ function newFiles({ cert, key }: TestCertificate) {
   return { ...files, path, database: `sqlite:${path}/plants.db` };
 }
 
-async function start(files: { cert: string; key: string; database: string }): Promise<Program> {
+async function start(files: { cert: string; key: string; database: string }): Promise<ServerProcess> {
   const tls = ["--tls-cert", files.cert, "--tls-key", files.key];
-  return await startProgram(["--database", files.database, ...tls]);
+  return await startServerProcess(["--database", files.database, ...tls]);
 }
 
-const portOf = ({ url }: Program): number => Number(new URL(url).port);
+const portOf = ({ url }: ServerProcess): number => Number(new URL(url).port);
 
 describe("a server with a certificate", () => {
   it("uses TLS, prints an https URL and sends Strict-Transport-Security", async () => {
-    const program = await start(newFiles(first));
-    expect(program.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
-    expect(await certificateNameOf(program)).toBe("first");
+    const server = await start(newFiles(first));
+    expect(server.url).toMatch(/^https:\/\/127\.0\.0\.1:\d+$/);
+    expect(await certificateNameOf(server)).toBe("first");
     for (const [path, status] of [
       ["/livez", 200],
       ["/plants", 401],
       ["/nope", 404],
       ["/docs", 200],
     ] as const) {
-      const response = await fetch(program.url + path, { tls: { ca: first.cert } });
+      const response = await fetch(server.url + path, { tls: { ca: first.cert } });
       expect([response.status, response.headers.get("Strict-Transport-Security")]).toEqual([
         status,
         "max-age=31536000",
       ]);
     }
-    await expect(fetch(`${program.url}/livez`, { tls: { ca: second.cert } })).rejects.toThrow();
-    expect(program.adminUrl).toStartWith("http://");
+    await expect(fetch(`${server.url}/livez`, { tls: { ca: second.cert } })).rejects.toThrow();
+    expect(server.adminUrl).toStartWith("http://");
   });
 
   it("sends nothing to a client without TLS", async () => {
-    const program = await start(newFiles(first));
-    expect(await exchange(program, Buffer.from("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"))).toBe("");
+    const server = await start(newFiles(first));
+    expect(await exchange(server, Buffer.from("GET /livez HTTP/1.1\r\nHost: x\r\n\r\n"))).toBe("");
   });
 
   it("rejects versions older than TLS 1.2", async () => {
-    const program = await start(newFiles(first));
+    const server = await start(newFiles(first));
     const hello = (minor: number) =>
       Buffer.concat([
         Buffer.from([0x16, 3, 1, 0, 45, 1, 0, 0, 41, 3, minor]),
@@ -92,10 +92,10 @@ describe("a server with a certificate", () => {
         Buffer.from([0, 0, 2, 0xc0, 0x2f, 1, 0]),
       ]);
     const alert = "\x15\x03\x01\x00\x02\x02\x46";
-    expect([await exchange(program, hello(1)), await exchange(program, hello(2))]).toEqual([alert, alert]);
-    expect(await exchange(program, hello(3))).not.toEndWith(alert.slice(-1));
+    expect([await exchange(server, hello(1)), await exchange(server, hello(2))]).toEqual([alert, alert]);
+    expect(await exchange(server, hello(3))).not.toEndWith(alert.slice(-1));
     for (const version of ["TLSv1.2", "TLSv1.3"] as const) {
-      const { socket } = await openTls(program, { minVersion: version, maxVersion: version });
+      const { socket } = await openTls(server, { minVersion: version, maxVersion: version });
       expect(socket.getProtocol()).toBe(version);
       socket.destroy();
     }
@@ -108,9 +108,9 @@ describe("a server with a certificate", () => {
     "offers only AEAD suites with forward secrecy on TLS 1.2, with an %s key and after a reload",
     async (type, before, after) => {
       const files = newFiles(before);
-      const program = await start(files);
+      const server = await start(files);
       const accepts = (cipher: string) =>
-        openTls(program, { ciphers: cipher, maxVersion: "TLSv1.2" }).then(
+        openTls(server, { ciphers: cipher, maxVersion: "TLSv1.2" }).then(
           ({ socket }) => {
             const { name } = socket.getCipher();
             socket.destroy();
@@ -129,8 +129,8 @@ describe("a server with a certificate", () => {
       expect(await accepted()).toEqual(expected);
       writeFileSync(files.cert, after.cert);
       writeFileSync(files.key, after.key);
-      await program.logged("certificate replaced");
-      expect(await certificateNameOf(program)).toBe("second");
+      await server.logged("certificate replaced");
+      expect(await certificateNameOf(server)).toBe("second");
       expect(await accepted()).toEqual(expected);
     },
     TIMEOUT_MS,
@@ -158,9 +158,9 @@ describe("a server with a certificate", () => {
   });
 
   /** Sends bytes. Returns the bytes received until the server closes the connection. */
-  function exchange(program: Program, bytes: Uint8Array): Promise<string> {
+  function exchange(server: ServerProcess, bytes: Uint8Array): Promise<string> {
     const { promise, resolve } = Promise.withResolvers<string>();
-    const socket = connectTcp(portOf(program), "127.0.0.1", () => socket.write(bytes));
+    const socket = connectTcp(portOf(server), "127.0.0.1", () => socket.write(bytes));
     let received = "";
     socket.on("data", (chunk) => {
       received += chunk.toString("latin1");
@@ -175,25 +175,25 @@ describe("a server with a certificate", () => {
     async () => {
       const files = newFiles(first);
       const token = await createToken(files.database, "ann");
-      const program = await start(files);
-      const { socket } = await openTls(program);
+      const server = await start(files);
+      const { socket } = await openTls(server);
       const body = '{"id":1,"name":"Clarkia"}';
       socket.write(
         `POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body.slice(0, 9)}`,
       );
       await until(
-        () => fetchMetrics(program),
+        () => fetchMetrics(server),
         (text) => text.includes("plantstore_http_requests_pending 1"),
       );
       writeFileSync(files.cert, second.cert);
       writeFileSync(files.key, second.key);
-      await program.logged("certificate replaced");
-      expect(await certificateNameOf(program)).toBe("second");
-      expect(await fetchMetrics(program)).toContain("plantstore_http_requests_pending 1");
+      await server.logged("certificate replaced");
+      expect(await certificateNameOf(server)).toBe("second");
+      expect(await fetchMetrics(server)).toContain("plantstore_http_requests_pending 1");
       const response = new Promise<string>((resolve) => socket.once("data", (chunk) => resolve(String(chunk))));
       socket.write(body.slice(9));
       expect(await response).toStartWith("HTTP/1.1 200 OK\r\n");
-      expect(await program.stop()).toBe(0);
+      expect(await server.stop()).toBe(0);
     },
     TIMEOUT_MS,
   );
@@ -209,17 +209,17 @@ describe("a server with a certificate", () => {
         renameSync(join(files.path, "next"), join(files.path, "live"));
       };
       switchTo(files.path);
-      const program = await start({ ...links, database: files.database });
+      const server = await start({ ...links, database: files.database });
       switchTo(mismatched.path);
-      await program.logged("KEY_VALUES_MISMATCH");
-      expect(await certificateNameOf(program)).toBe("first");
+      await server.logged("KEY_VALUES_MISMATCH");
+      expect(await certificateNameOf(server)).toBe("first");
       rmSync(mismatched.cert);
-      await program.logged("ENOENT");
-      expect(await certificateNameOf(program)).toBe("first");
+      await server.logged("ENOENT");
+      expect(await certificateNameOf(server)).toBe("first");
       switchTo(valid.path);
-      await program.logged("certificate replaced");
-      expect(await certificateNameOf(program)).toBe("second");
-      const events = program.log().map(({ msg }) => msg);
+      await server.logged("certificate replaced");
+      expect(await certificateNameOf(server)).toBe("second");
+      const events = server.log().map(({ msg }) => msg);
       expect(events).toEqual([
         "serving",
         "certificate not replaced",

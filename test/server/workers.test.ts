@@ -4,9 +4,9 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { certificateNameOf, makeCertificate } from "../support/certificates.ts";
 import { newPostgresDatabase, type PostgresDatabase } from "../support/postgres.ts";
-import { createToken, fetchMetrics, type Program, run, track } from "../support/program.ts";
+import { createToken, fetchMetrics, run, type ServerProcess, track } from "../support/program.ts";
+import { useServerProcesses } from "../support/server-processes.ts";
 import { temporaryFolder } from "../support/service.ts";
-import { startPrograms } from "../support/start-programs.ts";
 import { until } from "../support/until.ts";
 
 const TIMEOUT_MS = 60_000;
@@ -24,23 +24,23 @@ afterAll(async () => {
   await other.drop();
 });
 
-const startProgram = startPrograms();
+const startServerProcess = useServerProcesses();
 
-async function start(workers: number, ...args: string[]): Promise<Program> {
+async function start(workers: number, ...args: string[]): Promise<ServerProcess> {
   const settings = ["--database", database.url, "--workers", String(workers), "--query-timeout", "30s"];
-  return await startProgram([...settings, ...args]);
+  return await startServerProcess([...settings, ...args]);
 }
 
 /** Sends a request on a new connection, which may go to any worker. Returns the status, or 0 without a response. */
-const request = (program: Program, path = "/livez"): Promise<number> =>
-  fetch(program.url + path, { headers: { Authorization: `Bearer ${token}` }, keepalive: false }).then(
+const request = (server: ServerProcess, path = "/livez"): Promise<number> =>
+  fetch(server.url + path, { headers: { Authorization: `Bearer ${token}` }, keepalive: false }).then(
     ({ status }) => status,
     () => 0,
   );
 
 /** Returns the number of requests to `/livez` by worker. */
-async function countRequests(program: Program): Promise<Map<number, number>> {
-  const text = await fetchMetrics(program);
+async function countRequests(server: ServerProcess): Promise<Map<number, number>> {
+  const text = await fetchMetrics(server);
   const counts = text.matchAll(
     /^plantstore_http_request_duration_seconds_count\{operation="livez",.*worker="(\d+)"\} (\d+)$/gm,
   );
@@ -56,8 +56,8 @@ function hasExited(pid: number): boolean {
   }
 }
 
-const pidOf = (program: Program, worker: number): number => program.workers().get(worker) as number;
-const messages = (program: Program): unknown[] => program.log().map(({ msg }) => msg);
+const pidOf = (server: ServerProcess, worker: number): number => server.workers().get(worker) as number;
+const messages = (server: ServerProcess): unknown[] => server.log().map(({ msg }) => msg);
 
 describe("serve --workers", () => {
   it("rejects SQLite with a remedy and creates no file", async () => {
@@ -102,22 +102,22 @@ describe("several workers", () => {
   it(
     "print one ready line and one first token, and share one port and one metrics page",
     async () => {
-      const program = await startProgram(["--database", other.url, "--workers", "3"]);
-      await program.printed(/curl .*\n/);
-      expect(program.stdout().match(/ready at/g)).toHaveLength(1);
-      expect(new Set(program.stdout().match(/plt_\w+/g)).size).toBe(1);
-      expect(new Set(program.workers().values()).size).toBe(3);
+      const server = await startServerProcess(["--database", other.url, "--workers", "3"]);
+      await server.printed(/curl .*\n/);
+      expect(server.stdout().match(/ready at/g)).toHaveLength(1);
+      expect(new Set(server.stdout().match(/plt_\w+/g)).size).toBe(1);
+      expect(new Set(server.workers().values()).size).toBe(3);
       let sent = 0;
       const counts = await until(
         async () => {
-          await Promise.all(Array.from({ length: 20 }, () => request(program)));
+          await Promise.all(Array.from({ length: 20 }, () => request(server)));
           sent += 20;
-          return countRequests(program);
+          return countRequests(server);
         },
         ({ size }) => size === 3,
       );
       expect([...counts.values()].reduce((sum, count) => sum + count)).toBe(sent);
-      const text = await fetchMetrics(program);
+      const text = await fetchMetrics(server);
       for (const name of ["process_start_time_seconds", "plantstore_build_info", "plantstore_http_requests_pending"]) {
         expect(text.match(new RegExp(`^# TYPE ${name} `, "gm"))).toHaveLength(1);
         expect(text.match(new RegExp(`^${name}\\{.*worker="[123]"\\} `, "gm"))).toHaveLength(3);
@@ -129,16 +129,16 @@ describe("several workers", () => {
   it(
     "log complete lines with the number of the worker",
     async () => {
-      const program = await start(2, "--log", "requests");
+      const server = await start(2, "--log", "requests");
       const path = `/${"long-".repeat(2_000)}`;
       for (let round = 0; round < 10; round++) {
-        await Promise.all(Array.from({ length: 50 }, () => request(program, path)));
+        await Promise.all(Array.from({ length: 50 }, () => request(server, path)));
       }
-      expect(await program.stop()).toBe(0);
-      const lines = program.log().filter(({ requestId }) => requestId !== undefined);
+      expect(await server.stop()).toBe(0);
+      const lines = server.log().filter(({ requestId }) => requestId !== undefined);
       expect(lines).toHaveLength(500);
       expect(new Set(lines.map(({ worker, pid }) => `${worker} ${pid}`))).toEqual(
-        new Set([...program.workers()].map(([worker, pid]) => `${worker} ${pid}`)),
+        new Set([...server.workers()].map(([worker, pid]) => `${worker} ${pid}`)),
       );
     },
     TIMEOUT_MS,
@@ -147,22 +147,22 @@ describe("several workers", () => {
   it(
     "are restarted when they are killed, while the others continue",
     async () => {
-      const program = await start(2);
-      const [first, second] = [pidOf(program, 1), pidOf(program, 2)];
+      const server = await start(2);
+      const [first, second] = [pidOf(server, 1), pidOf(server, 2)];
       process.kill(first, "SIGKILL");
       await until(
-        () => pidOf(program, 1),
+        () => pidOf(server, 1),
         (pid) => pid !== first,
       );
-      expect(pidOf(program, 2)).toBe(second);
-      const statuses = await Promise.all(Array.from({ length: 50 }, () => request(program, "/plants")));
+      expect(pidOf(server, 2)).toBe(second);
+      const statuses = await Promise.all(Array.from({ length: 50 }, () => request(server, "/plants")));
       expect(new Set(statuses)).toEqual(new Set([200]));
       await until(
-        async () => [await request(program), await countRequests(program)] as const,
+        async () => [await request(server), await countRequests(server)] as const,
         ([, counts]) => counts.has(1) && counts.has(2),
       );
-      expect(await program.stop()).toBe(0);
-      expect(messages(program)).toContain("worker exited, restarting it");
+      expect(await server.stop()).toBe(0);
+      expect(messages(server)).toContain("worker exited, restarting it");
     },
     TIMEOUT_MS,
   );
@@ -170,11 +170,11 @@ describe("several workers", () => {
   it(
     "are restarted with increasing delays while they cannot start, and the reason is logged",
     async () => {
-      const program = await start(2);
+      const server = await start(2);
       const name = new URL(database.url).pathname.slice(1);
-      const exits = () => program.log().filter(({ exitedWorker }) => exitedWorker === 1);
-      const metricsStatus = async () => (await fetch(`${program.adminUrl}/metrics`)).status;
-      const first = pidOf(program, 1);
+      const exits = () => server.log().filter(({ exitedWorker }) => exitedWorker === 1);
+      const metricsStatus = async () => (await fetch(`${server.adminUrl}/metrics`)).status;
+      const first = pidOf(server, 1);
       try {
         await other.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`);
         process.kill(first, "SIGKILL");
@@ -189,7 +189,7 @@ describe("several workers", () => {
         await other.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
       }
       await until(
-        () => pidOf(program, 1),
+        () => pidOf(server, 1),
         (pid) => pid !== first,
       );
       const [killed, ...failed] = exits();
@@ -199,7 +199,7 @@ describe("several workers", () => {
         { delayMs: 400 },
         { delayMs: 800 },
       ]);
-      expect(await program.stop()).toBe(0);
+      expect(await server.stop()).toBe(0);
     },
     TIMEOUT_MS,
   );
@@ -207,16 +207,16 @@ describe("several workers", () => {
   it(
     "export the metrics of the others when one does not respond",
     async () => {
-      const program = await start(2);
+      const server = await start(2);
       await until(
-        async () => [await request(program), await countRequests(program)] as const,
+        async () => [await request(server), await countRequests(server)] as const,
         ([, counts]) => counts.size === 2,
       );
-      process.kill(pidOf(program, 1), "SIGSTOP");
-      expect([...(await countRequests(program)).keys()]).toEqual([2]);
-      process.kill(pidOf(program, 1), "SIGCONT");
+      process.kill(pidOf(server, 1), "SIGSTOP");
+      expect([...(await countRequests(server)).keys()]).toEqual([2]);
+      process.kill(pidOf(server, 1), "SIGCONT");
       await until(
-        () => countRequests(program),
+        () => countRequests(server),
         ({ size }) => size === 2,
       );
     },
@@ -235,10 +235,10 @@ describe("a supervisor that receives a signal", () => {
   let plants = 0;
 
   /** Sends half of a create. `finish` sends the rest and returns the bytes received. */
-  function beginCreate(program: Program) {
+  function beginCreate(server: ServerProcess) {
     const body = `{"id": ${++plants}, "name": "a name that is sent in two parts"}`;
     const head = `POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n`;
-    const socket = connect(Number(new URL(program.url).port), "127.0.0.1");
+    const socket = connect(Number(new URL(server.url).port), "127.0.0.1");
     let received = "";
     socket.on("data", (chunk) => {
       received += chunk;
@@ -254,8 +254,8 @@ describe("a supervisor that receives a signal", () => {
     };
   }
 
-  const pending = async (program: Program): Promise<number> => {
-    const text = await fetchMetrics(program);
+  const pending = async (server: ServerProcess): Promise<number> => {
+    const text = await fetchMetrics(server);
     const counts = text.matchAll(/^plantstore_http_requests_pending\{worker="\d+"\} (\d+)$/gm);
     return [...counts].reduce((sum, [, count]) => sum + Number(count), 0);
   };
@@ -267,22 +267,22 @@ describe("a supervisor that receives a signal", () => {
     it(
       `completes all accepted requests of every worker and exits with 0 when ${signal} is sent to ${recipients}`,
       async () => {
-        const program = await start(2, "--drain", "0s");
-        const creates = Array.from({ length: 8 }, () => beginCreate(program));
+        const server = await start(2, "--drain", "0s");
+        const creates = Array.from({ length: 8 }, () => beginCreate(server));
         await until(
-          () => pending(program),
+          () => pending(server),
           (count) => count === creates.length,
         );
-        program.process.kill(signal);
-        if (signal === "SIGINT") for (const pid of program.workers().values()) process.kill(pid, signal);
+        server.process.kill(signal);
+        if (signal === "SIGINT") for (const pid of server.workers().values()) process.kill(pid, signal);
         await until(
-          () => request(program),
+          () => request(server),
           (status) => status === 0,
         );
         for (const { finish } of creates) expect(await finish()).toStartWith("HTTP/1.1 200 OK\r\n");
-        expect(await program.process.exited).toBe(0);
-        expect(messages(program).filter((each) => each === "stopped")).toHaveLength(3);
-        expect([...program.workers().values()].filter((pid) => !hasExited(pid))).toEqual([]);
+        expect(await server.process.exited).toBe(0);
+        expect(messages(server).filter((each) => each === "stopped")).toHaveLength(3);
+        expect([...server.workers().values()].filter((pid) => !hasExited(pid))).toEqual([]);
       },
       TIMEOUT_MS,
     );
@@ -291,22 +291,22 @@ describe("a supervisor that receives a signal", () => {
   it(
     "kills the workers and exits with 1 when the signal is repeated after a second",
     async () => {
-      const program = await start(2, "--drain", "10m");
-      program.process.kill("SIGTERM");
+      const server = await start(2, "--drain", "10m");
+      server.process.kill("SIGTERM");
       await until(
-        () => request(program, "/readyz"),
+        () => request(server, "/readyz"),
         (status) => status === 503,
       );
       const exitCode = await until(
         async () => {
-          program.process.kill("SIGTERM");
-          await request(program);
-          return program.process.exitCode;
+          server.process.kill("SIGTERM");
+          await request(server);
+          return server.process.exitCode;
         },
         (code) => code !== null,
       );
       expect(exitCode).toBe(1);
-      for (const pid of program.workers().values()) await until(() => hasExited(pid), Boolean);
+      for (const pid of server.workers().values()) await until(() => hasExited(pid), Boolean);
     },
     TIMEOUT_MS,
   );
@@ -314,11 +314,11 @@ describe("a supervisor that receives a signal", () => {
   it(
     "kills a worker that does not stop within the timeout, and exits with 1",
     async () => {
-      const program = await start(2, "--drain", "0s", "--stop-timeout", "1s");
-      process.kill(pidOf(program, 1), "SIGSTOP");
-      expect(await program.stop()).toBe(1);
-      await until(() => hasExited(pidOf(program, 1)), Boolean);
-      expect(messages(program).filter((each) => each === "stopped")).toHaveLength(1);
+      const server = await start(2, "--drain", "0s", "--stop-timeout", "1s");
+      process.kill(pidOf(server, 1), "SIGSTOP");
+      expect(await server.stop()).toBe(1);
+      await until(() => hasExited(pidOf(server, 1)), Boolean);
+      expect(messages(server).filter((each) => each === "stopped")).toHaveLength(1);
     },
     TIMEOUT_MS,
   );
@@ -326,19 +326,19 @@ describe("a supervisor that receives a signal", () => {
   it(
     "leaves workers that complete their accepted requests and exit, after SIGKILL",
     async () => {
-      const program = await start(2, "--drain", "0s");
-      const creates = Array.from({ length: 8 }, () => beginCreate(program));
+      const server = await start(2, "--drain", "0s");
+      const creates = Array.from({ length: 8 }, () => beginCreate(server));
       await until(
-        () => pending(program),
+        () => pending(server),
         (count) => count === creates.length,
       );
-      await program.stop("SIGKILL");
+      await server.stop("SIGKILL");
       await until(
-        () => request(program),
+        () => request(server),
         (status) => status === 0,
       );
       for (const { finish } of creates) expect(await finish()).toStartWith("HTTP/1.1 200 OK\r\n");
-      for (const pid of program.workers().values()) await until(() => hasExited(pid), Boolean);
+      for (const pid of server.workers().values()) await until(() => hasExited(pid), Boolean);
     },
     TIMEOUT_MS,
   );
@@ -348,15 +348,15 @@ describe("a killed supervisor", () => {
   it(
     "releases its port immediately, regardless of the drain time of its workers",
     async () => {
-      let program = await start(2, "--drain", "10m");
-      const { port } = new URL(program.url);
+      let server = await start(2, "--drain", "10m");
+      const { port } = new URL(server.url);
       for (let round = 0; round < 3; round++) {
-        const workers = [...program.workers().values()];
-        await program.stop("SIGKILL");
+        const workers = [...server.workers().values()];
+        await server.stop("SIGKILL");
         // The last --port wins.
-        program = await start(2, "--drain", "10m", "--port", port);
-        expect(new URL(program.url).port).toBe(port);
-        expect(await request(program, "/plants")).toBe(200);
+        server = await start(2, "--drain", "10m", "--port", port);
+        expect(new URL(server.url).port).toBe(port);
+        expect(await request(server, "/plants")).toBe(200);
         for (const pid of workers) await until(() => hasExited(pid), Boolean);
       }
     },
@@ -366,14 +366,14 @@ describe("a killed supervisor", () => {
   it(
     "ends the drain of its workers",
     async () => {
-      const program = await start(2, "--drain", "10m");
-      program.process.kill("SIGTERM");
+      const server = await start(2, "--drain", "10m");
+      server.process.kill("SIGTERM");
       await until(
-        () => request(program, "/readyz"),
+        () => request(server, "/readyz"),
         (status) => status === 503,
       );
-      await program.stop("SIGKILL");
-      for (const pid of program.workers().values()) await until(() => hasExited(pid), Boolean);
+      await server.stop("SIGKILL");
+      for (const pid of server.workers().values()) await until(() => hasExited(pid), Boolean);
     },
     TIMEOUT_MS,
   );
@@ -383,16 +383,16 @@ describe("workers with limits and a certificate", () => {
   it(
     "each count invalid tokens separately, and never reject a valid token",
     async () => {
-      const program = await start(2, "--failure-limit", "3/h");
+      const server = await start(2, "--failure-limit", "3/h");
       const headers = { Authorization: "Bearer plt_unknown" };
       const statuses: number[] = [];
       for (let n = 0; n < 40; n++) {
-        const response = await fetch(`${program.url}/plants`, { headers, keepalive: false });
+        const response = await fetch(`${server.url}/plants`, { headers, keepalive: false });
         statuses.push(response.status);
       }
       expect(new Set(statuses)).toEqual(new Set([401, 429]));
       expect(statuses.filter((status) => status === 401)).toHaveLength(2 * 3);
-      for (let n = 0; n < 20; n++) expect(await request(program, "/plants?limit=1")).toBe(200);
+      for (let n = 0; n < 20; n++) expect(await request(server, "/plants?limit=1")).toBe(200);
     },
     TIMEOUT_MS,
   );
@@ -407,17 +407,17 @@ describe("workers with limits and a certificate", () => {
         writeFileSync(files.key, key);
       };
       put(makeCertificate("first"));
-      const program = await start(2, "--tls-cert", files.cert, "--tls-key", files.key);
+      const server = await start(2, "--tls-cert", files.cert, "--tls-key", files.key);
       /** Returns the certificate names of 20 connections, which may go to any worker. */
-      const names = () => Promise.all(Array.from({ length: 20 }, () => certificateNameOf(program)));
+      const names = () => Promise.all(Array.from({ length: 20 }, () => certificateNameOf(server)));
       expect(new Set(await names())).toEqual(new Set(["first"]));
       put(makeCertificate("second"));
-      program.process.kill("SIGHUP");
+      server.process.kill("SIGHUP");
       for (const msg of ["reloading", "certificate replaced"]) {
-        await until(() => program.log().filter((line) => line["msg"] === msg).length === 2);
+        await until(() => server.log().filter((line) => line["msg"] === msg).length === 2);
       }
       expect(new Set(await names())).toEqual(new Set(["second"]));
-      expect(await program.stop()).toBe(0);
+      expect(await server.stop()).toBe(0);
       folder.remove();
     },
     TIMEOUT_MS,

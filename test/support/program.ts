@@ -5,7 +5,7 @@ import { onCleanUp } from "./cleanup.ts";
 const MAIN = join(import.meta.dir, "../../src/main.ts");
 
 /** A running `serve` process. */
-export interface Program {
+export interface ServerProcess {
   readonly url: string;
   /** Base URL of the admin listener; `undefined` when it is off. */
   readonly adminUrl: string | undefined;
@@ -81,11 +81,11 @@ export async function createToken(database: string, owner: string, args: readonl
 }
 
 /** Starts `serve` on free ports and waits until it is ready. `command` builds the command line. */
-export async function startProgram(
+export async function startServerProcess(
   args: readonly string[],
   env: Record<string, string> = {},
   command: (args: readonly string[]) => string[] = commandLine,
-): Promise<Program> {
+): Promise<ServerProcess> {
   const child = track(
     Bun.spawn(command(["serve", "--port", "0", "--admin-port", "0", ...args]), {
       env: { ...cleanEnvironment, ...env },
@@ -134,12 +134,12 @@ export async function startProgram(
 }
 
 /** The body of `/metrics`. */
-export const fetchMetrics = async ({ adminUrl }: Pick<Program, "adminUrl">): Promise<string> =>
+export const fetchMetrics = async ({ adminUrl }: Pick<ServerProcess, "adminUrl">): Promise<string> =>
   (await fetch(`${adminUrl}/metrics`)).text();
 
 /** Resident memory of a server, from its metrics. */
-export async function residentBytes(program: Program): Promise<number> {
-  return Number(/^process_resident_memory_bytes (\d+)$/m.exec(await fetchMetrics(program))?.[1]);
+export async function residentBytes(server: ServerProcess): Promise<number> {
+  return Number(/^process_resident_memory_bytes (\d+)$/m.exec(await fetchMetrics(server))?.[1]);
 }
 
 /** Collects a stream. `until` resolves with the first match, or with `undefined` when the stream ends. */

@@ -2,15 +2,15 @@ import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import type { Download, Page } from "playwright-core";
 import { PlantStoreClient } from "../../src/client/index.ts";
 import { DISPLAYS, type Display, useBrowser } from "../support/browser-tests.ts";
-import { createToken, type Program, startProgram } from "../support/program.ts";
+import { createToken, type ServerProcess, startServerProcess } from "../support/program.ts";
 import { newOwner, temporaryFolder } from "../support/service.ts";
 
 const browser = useBrowser();
 const folder = temporaryFolder();
 const database = `sqlite:${folder.path}/plants.db`;
-let server: Program;
+let server: ServerProcess;
 beforeAll(async () => {
-  server = await startProgram(["--database", database]);
+  server = await startServerProcess(["--database", database]);
 });
 afterAll(async () => {
   await server.stop();
@@ -169,7 +169,7 @@ describe("importing many plants", () => {
     await clickButton(page, "Import 2,000 plants");
     await page.waitForFunction(() => (document.querySelector("progress")?.value ?? 0) > 100);
     await server.stop("SIGKILL");
-    server = await startProgram(["--database", database, "--port", new URL(server.url).port]);
+    server = await startServerProcess(["--database", database, "--port", new URL(server.url).port]);
     await waitForText(page, "Imported");
     expect(await page.locator(".statistics > div").last().textContent()).toBe("0skipped");
     expect(await ids(client)).toEqual(upTo(2_000));

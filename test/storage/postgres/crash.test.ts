@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { PlantStoreClient } from "../../../src/client/index.ts";
 import { Ledger } from "../../support/ledger.ts";
 import { type PostgresServer, startPostgres } from "../../support/postgres.ts";
-import { createToken, type Program, startProgram } from "../../support/program.ts";
+import { createToken, type ServerProcess, startServerProcess } from "../../support/program.ts";
 import { RecordingClient } from "../../support/recording-client.ts";
 import { until } from "../../support/until.ts";
 
@@ -13,24 +13,24 @@ const QUERY_TIMEOUT_MS = 1_000;
 const DEADLINE_MS = QUERY_TIMEOUT_MS + 9_000;
 
 let postgres: PostgresServer;
-let program: Program;
+let server: ServerProcess;
 let token: string;
 let otherToken: string;
 beforeAll(async () => {
   postgres = await startPostgres();
   const database = await postgres.newDatabase();
-  program = await startProgram(["--database", database.url, "--query-timeout", `${QUERY_TIMEOUT_MS}ms`]);
+  server = await startServerProcess(["--database", database.url, "--query-timeout", `${QUERY_TIMEOUT_MS}ms`]);
   token = await createToken(database.url, "ann");
   otherToken = await createToken(database.url, "bob");
 }, TIMEOUT_MS);
 afterAll(async () => {
-  await program.stop();
+  await server.stop();
   await postgres.stop();
 });
 
 /** Creates plants one after another until a create succeeds. */
 async function firstSuccess(): Promise<void> {
-  const client = new PlantStoreClient({ url: program.url, token: otherToken, attempts: 1 });
+  const client = new PlantStoreClient({ url: server.url, token: otherToken, attempts: 1 });
   const signal = AbortSignal.timeout(DEADLINE_MS);
   for (let id = BigInt(Date.now()); ; id++) {
     const isCreated = await client.createPlant({ id, name: "Fern" }, { signal }).then(
@@ -48,7 +48,7 @@ describe("a server whose PostgreSQL is killed with SIGKILL under load", () => {
     it(
       `loses no acknowledged write and recovers when PostgreSQL restarts, round ${round}`,
       async () => {
-        const recorder = new RecordingClient({ url: program.url, token }, DEADLINE_MS);
+        const recorder = new RecordingClient({ url: server.url, token }, DEADLINE_MS);
         let isOver = false;
         const load = Promise.all([ledger.write(recorder, () => isOver), ledger.read(recorder, () => isOver)]);
         try {

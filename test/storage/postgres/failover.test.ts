@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { Ledger } from "../../support/ledger.ts";
 import { type PostgresDatabase, type PostgresServer, startPostgres } from "../../support/postgres.ts";
-import { createToken, type Program, startProgram } from "../../support/program.ts";
+import { createToken, type ServerProcess, startServerProcess } from "../../support/program.ts";
 import { startProxy } from "../../support/proxy.ts";
 import { RecordingClient } from "../../support/recording-client.ts";
 import { until } from "../../support/until.ts";
@@ -17,14 +17,14 @@ const WRITES_BETWEEN_EVENTS = 1_000;
 let servers: PostgresServer[];
 let database: PostgresDatabase;
 let address: Awaited<ReturnType<typeof startProxy>>;
-let program: Program;
+let program: ServerProcess;
 let token: string;
 beforeAll(async () => {
   const first = await startPostgres();
   servers = [first];
   database = await first.newDatabase();
   address = await startProxy(database.url);
-  program = await startProgram(["--database", address.url, "--query-timeout", `${QUERY_TIMEOUT_MS}ms`]);
+  program = await startServerProcess(["--database", address.url, "--query-timeout", `${QUERY_TIMEOUT_MS}ms`]);
   token = await createToken(database.url, "ann");
 }, TIMEOUT_MS);
 afterAll(async () => {

@@ -17,9 +17,9 @@ import { PlantStoreClient } from "../../../src/client/index.ts";
 import type { Plant } from "../../../src/domain/plant.ts";
 import { openStorage } from "../../../src/storage/open.ts";
 import { backUp } from "../../../src/storage/sqlite/backup.ts";
-import { cleanEnvironment, commandLine, createToken, type Program, run, track } from "../../support/program.ts";
+import { cleanEnvironment, commandLine, createToken, run, type ServerProcess, track } from "../../support/program.ts";
+import { useServerProcesses } from "../../support/server-processes.ts";
 import { temporaryFolder } from "../../support/service.ts";
-import { startPrograms } from "../../support/start-programs.ts";
 import { until } from "../../support/until.ts";
 
 setDefaultTimeout(60_000);
@@ -36,16 +36,16 @@ function newPath(name = "plants.db"): string {
 }
 const siblingsOf = (path: string): string[] => readdirSync(dirname(path)).sort();
 
-const startProgram = startPrograms();
+const startServerProcess = useServerProcesses();
 
-async function start(path: string, ...args: string[]): Promise<Program> {
-  return await startProgram(["--database", `sqlite:${path}`, ...args]);
+async function start(path: string, ...args: string[]): Promise<ServerProcess> {
+  return await startServerProcess(["--database", `sqlite:${path}`, ...args]);
 }
 
 /** Runs a command with this database. */
 const runOn = (path: string, ...args: string[]) => run([...args, "--database", `sqlite:${path}`]);
 
-const clientOf = ({ url }: Program, token: string) => new PlantStoreClient({ url, token, attempts: 1 });
+const clientOf = ({ url }: ServerProcess, token: string) => new PlantStoreClient({ url, token, attempts: 1 });
 
 async function plantsOf(client: PlantStoreClient): Promise<Map<bigint, Plant>> {
   const found = new Map<bigint, Plant>();
@@ -255,8 +255,8 @@ describe("plantstore check", () => {
   it("finds no problems while a server runs, with any text that a plant can have", async () => {
     const path = newPath();
     const token = await createToken(`sqlite:${path}`, "ann", ["--scopes", "plants:write"]);
-    const program = await start(path);
-    const client = clientOf(program, token);
+    const server = await start(path);
+    const client = clientOf(server, token);
     const names = ["\ufeff", "\u{1f33f}".repeat(1_024), "\ufeffmark", "e\u0301 \u2028", "\uffff\ufffd"];
     for (const [n, name] of names.entries()) {
       const plant = { id: BigInt(n) - 2n, name, ...(n % 2 === 0 ? {} : { tag: "" }) };
@@ -321,10 +321,10 @@ describe("plantstore restore", () => {
   it("keeps the previous database with the WAL of a killed server, and does not apply that WAL to the restored one", async () => {
     const [backup, path] = [await createDatabase(3), await createDatabase(5)];
     chmodSync(path, 0o640);
-    const program = await start(path);
-    const client = clientOf(program, await createToken(`sqlite:${path}`, "ann"));
+    const server = await start(path);
+    const client = clientOf(server, await createToken(`sqlite:${path}`, "ann"));
     for (let id = 6n; id <= 50n; id++) await client.createPlant({ id, name: "Fern" });
-    await program.stop("SIGKILL");
+    await server.stop("SIGKILL");
     expect(statSync(`${path}-wal`).size).toBeGreaterThan(0);
     const { exitCode, stdout } = await runOn(path, "restore", backup, "--force");
     const [, replaced = ""] = /^3 plants .* the previous database is now (\S+)\n$/.exec(stdout) ?? [];
@@ -338,8 +338,8 @@ describe("plantstore restore", () => {
 
   it("keeps an unreadable previous database with its WAL and journal", async () => {
     const [backup, path] = [await createDatabase(3), await createDatabase(5)];
-    const program = await start(path);
-    await program.stop("SIGKILL");
+    const server = await start(path);
+    await server.stop("SIGKILL");
     writeFileSync(path, "not a database");
     writeFileSync(`${path}-wal`, "its WAL");
     writeFileSync(`${path}-journal`, "its journal");
@@ -387,10 +387,10 @@ describe("recovery from a backup", () => {
     const path = newPath();
     const backup = newPath("backup.db");
     const token = await createToken(`sqlite:${path}`, "ann");
-    const program = await start(path);
+    const server = await start(path);
     const requested = new Map<bigint, Plant>();
     const [acknowledged, deleteRequested, deleted] = [new Map<bigint, Plant>(), new Set<bigint>(), new Set<bigint>()];
-    const writing = write(clientOf(program, token), { requested, acknowledged, deleteRequested, deleted });
+    const writing = write(clientOf(server, token), { requested, acknowledged, deleteRequested, deleted });
     await until(() => acknowledged.size >= 1_000);
 
     const [acknowledgedBefore, deletedBefore] = [new Map(acknowledged), new Set(deleted)];
@@ -400,9 +400,9 @@ describe("recovery from a backup", () => {
     const later = acknowledged.size + 500;
     await until(() => acknowledged.size >= later);
     const lateToken = await createToken(`sqlite:${path}`, "ann");
-    program.process.kill("SIGKILL");
+    server.process.kill("SIGKILL");
     await writing;
-    await program.process.exited;
+    await server.process.exited;
     for (const suffix of ["", "-wal", "-shm"]) rmSync(path + suffix, { force: true });
 
     expect(await runOn(path, "restore", backup)).toMatchObject({ exitCode: 0, stderr: "" });

@@ -15,8 +15,8 @@ import { join } from "node:path";
 import { PlantStoreClient, type PlantStoreError } from "../../../src/client/index.ts";
 import { openStorage } from "../../../src/storage/open.ts";
 import { createToken, run } from "../../support/program.ts";
+import { useServerProcesses } from "../../support/server-processes.ts";
 import { temporaryFolder } from "../../support/service.ts";
-import { startPrograms } from "../../support/start-programs.ts";
 import { until } from "../../support/until.ts";
 
 setDefaultTimeout(60_000);
@@ -29,16 +29,20 @@ afterAll(() => folder.remove());
 let files = 0;
 const newPath = (): string => join(folder.path, `plants-${++files}.db`);
 
-const startProgram = startPrograms();
+const startServerProcess = useServerProcesses();
 
 /** Starts a server with a client that does not retry. `fail` begins the fault, `recover` ends it. */
 async function start(path: string, fault?: string) {
   const token = await createToken(`sqlite:${path}`, "ann");
   const command = (args: readonly string[]) => [process.execPath, FAULTY_DISK, fault ?? "", path, ...args];
-  const program = await startProgram(["--database", `sqlite:${path}`], {}, fault === undefined ? undefined : command);
-  const client = new PlantStoreClient({ url: program.url, token, attempts: 1 });
+  const server = await startServerProcess(
+    ["--database", `sqlite:${path}`],
+    {},
+    fault === undefined ? undefined : command,
+  );
+  const client = new PlantStoreClient({ url: server.url, token, attempts: 1 });
   return {
-    program,
+    server,
     token,
     client,
     create: (id: number, name = "Fern") =>
@@ -49,12 +53,12 @@ async function start(path: string, fault?: string) {
       return ids;
     },
     async fail() {
-      program.process.kill("SIGUSR1");
-      await program.printed(/the disk fails/);
+      server.process.kill("SIGUSR1");
+      await server.printed(/the disk fails/);
     },
     async recover() {
-      program.process.kill("SIGUSR2");
-      await program.printed(/the disk recovers/);
+      server.process.kill("SIGUSR2");
+      await server.printed(/the disk recovers/);
     },
   };
 }
@@ -69,16 +73,16 @@ const UNAVAILABLE = { status: 503, number: 50300, code: "unavailable" };
 describe("a full disk", () => {
   it("returns 503 for writes and serves reads; writes succeed again without a restart", async () => {
     const path = newPath();
-    const { program, token, client, create, ids, fail, recover } = await start(path, "full");
+    const { server, token, client, create, ids, fail, recover } = await start(path, "full");
     await create(1);
     await fail();
     for (const write of [() => create(2), () => client.deletePlant(1n)]) {
       expect(await outcomeOf(write())).toMatchObject(UNAVAILABLE);
     }
     const headers = { Authorization: `Bearer ${token}` };
-    const response = await fetch(`${program.url}/plants/1`, { method: "DELETE", headers });
+    const response = await fetch(`${server.url}/plants/1`, { method: "DELETE", headers });
     expect([response.status, response.headers.get("Retry-After")]).toEqual([503, "1"]);
-    expect((await fetch(`${program.url}/readyz`)).status).toBe(200);
+    expect((await fetch(`${server.url}/readyz`)).status).toBe(200);
     expect(await ids()).toEqual([1]);
     await recover();
     expect([await outcomeOf(create(2)), await outcomeOf(client.deletePlant(1n))]).toEqual(["done", "done"]);
@@ -117,10 +121,10 @@ describe("a full disk", () => {
 
   it("does not prevent the shutdown, after which the next server has every acknowledged write", async () => {
     const path = newPath();
-    const { program, create, fail } = await start(path, "full");
+    const { server, create, fail } = await start(path, "full");
     for (let id = 1; id <= 100; id++) await create(id, "Fern ".repeat(200));
     await fail();
-    expect(await program.stop()).toBe(0);
+    expect(await server.stop()).toBe(0);
     expect((await (await start(path)).ids()).length).toBe(100);
   });
 });
@@ -128,14 +132,14 @@ describe("a full disk", () => {
 describe("a server after a failed fsync", () => {
   it("returns 503 for the queued writes and exits when the WAL is affected", async () => {
     const path = newPath();
-    const { program, create, fail } = await start(path, "lost-wal");
+    const { server, create, fail } = await start(path, "lost-wal");
     await create(1);
     await fail();
     const outcomes = await Promise.all([2, 3, 4].map((id) => outcomeOf(create(id))));
     for (const outcome of outcomes) expect(outcome).toMatchObject(UNAVAILABLE);
-    await program.process.exited;
-    expect(program.process.signalCode).toBe("SIGKILL");
-    await program.logged("SQLITE_IOERR_FSYNC");
+    await server.process.exited;
+    expect(server.process.signalCode).toBe("SIGKILL");
+    await server.logged("SQLITE_IOERR_FSYNC");
     const again = await start(path);
     expect(await again.ids()).toEqual([1]);
     for (const id of [1, 2, 3, 4]) expect(await outcomeOf(again.create(id))).toBe("done");
@@ -143,7 +147,7 @@ describe("a server after a failed fsync", () => {
 
   it("exits when the database file is affected, and the next server recovers the file from the WAL", async () => {
     const path = newPath();
-    const { program, create, fail } = await start(path, "lost-database");
+    const { server, create, fail } = await start(path, "lost-database");
     await create(0);
     await fail();
     const done: number[] = [0];
@@ -158,9 +162,9 @@ describe("a server after a failed fsync", () => {
       }
     });
     await Promise.all(writers);
-    await program.process.exited;
-    expect(program.process.signalCode).toBe("SIGKILL");
-    await program.logged("the disk failed to store a write");
+    await server.process.exited;
+    expect(server.process.signalCode).toBe("SIGKILL");
+    await server.logged("the disk failed to store a write");
     const kept = new Set(await (await start(path)).ids());
     expect(done.filter((id) => !kept.has(id))).toEqual([]);
     expect([...kept].filter((id) => id >= next)).toEqual([]);
@@ -171,9 +175,9 @@ describe("a server after a failed fsync", () => {
 describe("the WAL of a killed server", () => {
   it("is rewritten and synced before it is used", async () => {
     const path = newPath();
-    const { program, create } = await start(path);
+    const { server, create } = await start(path);
     for (let id = 1; id <= 9; id++) await create(id);
-    await program.stop("SIGKILL");
+    await server.stop("SIGKILL");
     const wal = readFileSync(`${path}-wal`);
     utimesSync(`${path}-wal`, 0, 0);
     const storage = await openStorage({ engine: "sqlite", file: path }, { forServer: true });
@@ -189,9 +193,9 @@ describe("the WAL of a killed server", () => {
   ] as const) {
     it(`is kept when its database is ${state}`, async () => {
       const path = newPath();
-      const { program, create } = await start(path);
+      const { server, create } = await start(path);
       await create(1);
-      await program.stop("SIGKILL");
+      await server.stop("SIGKILL");
       const bytes = readFileSync(path);
       damage(path);
       const { exitCode, stdout, stderr } = await run(["serve", "--database", `sqlite:${path}`, "--port", "0"]);
@@ -283,7 +287,7 @@ describe("a damaged database", () => {
     it(`returns 500 for a read of the damaged part and logs the remedy: ${description}`, async () => {
       const path = await newDatabase();
       damage(path);
-      const { program, client } = await start(path);
+      const { server, client } = await start(path);
       const token = await createToken(`sqlite:${path}`, "bob");
       const tags = query === "" ? [undefined] : Array.from({ length: 500 }, (_, n) => `tag ${2 * n + 1}`);
       const outcomes: (PlantStoreError | "done")[] = [];
@@ -291,8 +295,8 @@ describe("a damaged database", () => {
       const failures = outcomes.filter((outcome) => outcome !== "done");
       expect(failures.length).toBeGreaterThan(0);
       for (const failure of failures) expect(failure).toMatchObject({ status: 500, number: 50000 });
-      await program.logged("plantstore restore");
-      const others = await fetch(`${program.url}/plants?fields=id`, {
+      await server.logged("plantstore restore");
+      const others = await fetch(`${server.url}/plants?fields=id`, {
         headers: { Authorization: `Bearer ${token}` },
       });
       expect(await others.text()).toBe('[{"id":1}]');

@@ -13,9 +13,9 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { PlantStoreClient } from "../../../src/client/index.ts";
-import { createToken, type Program, run } from "../../support/program.ts";
+import { createToken, run, type ServerProcess } from "../../support/program.ts";
+import { useServerProcesses } from "../../support/server-processes.ts";
 import { temporaryFolder } from "../../support/service.ts";
-import { startPrograms } from "../../support/start-programs.ts";
 
 setDefaultTimeout(60_000);
 
@@ -30,33 +30,33 @@ function newPath(): string {
   return path;
 }
 
-const startProgram = startPrograms();
+const startServerProcess = useServerProcesses();
 
 /** Starts a server and creates nine plants, which are stored only in the WAL. */
 async function start(path: string) {
   const token = await createToken(`sqlite:${path}`, "ann");
-  const program = await startProgram(["--database", `sqlite:${path}`]);
-  const client = new PlantStoreClient({ url: program.url, token, attempts: 1 });
+  const server = await startServerProcess(["--database", `sqlite:${path}`]);
+  const client = new PlantStoreClient({ url: server.url, token, attempts: 1 });
   const create = (id: number) => client.createPlant({ id: BigInt(id), name: "Fern ".repeat(200) });
   for (let id = 1; id <= 9; id++) await create(id);
-  return { program, token, create };
+  return { server, token, create };
 }
 
 async function idsIn(path: string, token: string): Promise<number[]> {
-  const program = await startProgram(["--database", `sqlite:${path}`]);
+  const server = await startServerProcess(["--database", `sqlite:${path}`]);
   const ids: number[] = [];
-  for await (const { id } of new PlantStoreClient({ url: program.url, token }).listPlants()) ids.push(Number(id));
-  await program.stop();
+  for await (const { id } of new PlantStoreClient({ url: server.url, token }).listPlants()) ids.push(Number(id));
+  await server.stop();
   return ids;
 }
 
 const CREATED_IDS = [1, 2, 3, 4, 5, 6, 7, 8, 9];
 
-async function expectKilled(program: Program, message: RegExp): Promise<void> {
-  await program.process.exited;
-  expect(program.process.signalCode).toBe("SIGKILL");
-  await program.logged('"level":"fatal"');
-  const messages = program.log().flatMap(({ err }) => (err as { message: string } | undefined)?.message ?? []);
+async function expectKilled(server: ServerProcess, message: RegExp): Promise<void> {
+  await server.process.exited;
+  expect(server.process.signalCode).toBe("SIGKILL");
+  await server.logged('"level":"fatal"');
+  const messages = server.log().flatMap(({ err }) => (err as { message: string } | undefined)?.message ?? []);
   expect(messages.at(-1)).toMatch(message);
 }
 
@@ -135,10 +135,10 @@ describe("a server after a change of its files", () => {
   for (const [description, change, message] of changes) {
     it(`acknowledges no more writes and exits: ${description}`, async () => {
       const path = newPath();
-      const { program, create } = await start(path);
+      const { server, create } = await start(path);
       await change(path);
       await expect(create(10)).rejects.toThrow();
-      await expectKilled(program, new RegExp(message));
+      await expectKilled(server, new RegExp(message));
     });
   }
 
@@ -146,28 +146,28 @@ describe("a server after a change of its files", () => {
   for (const [description, change, message] of changes.filter(([each]) => whenIdle.includes(each))) {
     it(`exits even if it is idle: ${description}`, async () => {
       const path = newPath();
-      const { program } = await start(path);
+      const { server } = await start(path);
       await change(path);
-      await expectKilled(program, new RegExp(message));
+      await expectKilled(server, new RegExp(message));
     });
   }
 
   it("exits and loses no acknowledged write when the index of the WAL is truncated", async () => {
     const path = newPath();
-    const { program, token } = await start(path);
+    const { server, token } = await start(path);
     truncateSync(`${path}-shm`);
     // SQLite may read the index before the check does, which is a SIGBUS.
-    expect(await program.process.exited).not.toBe(0);
+    expect(await server.process.exited).not.toBe(0);
     expect(await idsIn(path, token)).toEqual(CREATED_IDS);
   });
 
   it("exits without a checkpoint when it is shutting down", async () => {
     const path = newPath();
-    const { program } = await start(path);
+    const { server } = await start(path);
     rmSync(path);
     writeFileSync(path, "another file");
-    program.process.kill("SIGTERM");
-    await expectKilled(program, /database file .* was replaced/);
+    server.process.kill("SIGTERM");
+    await expectKilled(server, /database file .* was replaced/);
     expect(readFileSync(path, "utf8")).toBe("another file");
     expect(readdirSync(dirname(path))).toEqual(expect.arrayContaining([expect.stringMatching(/-wal\.replaced-/)]));
   });
@@ -178,28 +178,28 @@ describe("a server after a change of its files", () => {
     ["all files beside the database are", ["-wal", "-shm", ".server-lock"]],
   ])("loses no acknowledged write when %s deleted", async (_, suffixes) => {
     const path = newPath();
-    const { program, token } = await start(path);
+    const { server, token } = await start(path);
     for (const suffix of suffixes) rmSync(path + suffix);
-    await program.process.exited;
+    await server.process.exited;
     expect(await idsIn(path, token)).toEqual(CREATED_IDS);
     expect(readdirSync(dirname(path)).sort()).toEqual(["plants.db", "plants.db.server-lock"]);
   });
 
   it("loses no acknowledged write when the WAL is deleted while the database is moved away", async () => {
     const path = newPath();
-    const { program, token } = await start(path);
+    const { server, token } = await start(path);
     renameSync(path, `${path}.away`);
     rmSync(`${path}-wal`);
-    await program.process.exited;
+    await server.process.exited;
     renameSync(`${path}.away`, path);
     expect(await idsIn(path, token)).toEqual(CREATED_IDS);
   });
 
   it("does not recreate a database that was deleted while it was in use", async () => {
     const path = newPath();
-    const { program } = await start(path);
-    program.process.kill("SIGKILL");
-    await program.process.exited;
+    const { server } = await start(path);
+    server.process.kill("SIGKILL");
+    await server.process.exited;
     for (const suffix of ["", "-wal"]) rmSync(path + suffix);
     const { exitCode, stderr } = await run(["serve", "--database", `sqlite:${path}`, "--port", "0"]);
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining(`${path} is missing, but ${path}-shm`)]);
@@ -207,9 +207,9 @@ describe("a server after a change of its files", () => {
 
   it("leaves both databases valid when one replaces the other", async () => {
     const path = newPath();
-    const { program, token } = await start(path);
+    const { server, token } = await start(path);
     await replaceDatabase(path, `${path}.away`);
-    await program.process.exited;
+    await server.process.exited;
     const check = () => run(["check", "--database", `sqlite:${path}`]);
     expect(await check()).toMatchObject({
       exitCode: 0,
@@ -224,7 +224,7 @@ describe("a server after a change of its files", () => {
 
   it("continues when SQLite itself shrinks the files", async () => {
     const path = newPath();
-    const { program, create } = await start(path);
+    const { server, create } = await start(path);
     const other = new Database(path);
     other.run("PRAGMA busy_timeout = 5000");
     for (let id = 10; id <= 99; id++) await create(id);
@@ -239,7 +239,7 @@ describe("a server after a change of its files", () => {
       other.run("DELETE FROM plants WHERE id = 100");
     }
     other.close();
-    expect(await program.stop()).toBe(0);
+    expect(await server.stop()).toBe(0);
   });
 });
 
@@ -248,9 +248,9 @@ describe("a second server that starts after the lock file was deleted", () => {
     const path = newPath();
     const first = await start(path);
     rmSync(`${path}.server-lock`);
-    const second = await startProgram(["--database", `sqlite:${path}`]);
+    const second = await startServerProcess(["--database", `sqlite:${path}`]);
     await expect(first.create(10)).rejects.toThrow();
-    await expectKilled(first.program, /lock file .* was (moved or deleted|replaced).*one server/);
+    await expectKilled(first.server, /lock file .* was (moved or deleted|replaced).*one server/);
     const client = new PlantStoreClient({ url: second.url, token: first.token, attempts: 1 });
     await client.createPlant({ id: 11n, name: "Iris" });
     await second.stop();

@@ -13,14 +13,14 @@ import { dirname, join } from "node:path";
 import { openStorage } from "../../../src/storage/open.ts";
 import { toOpenError } from "../../../src/storage/sqlite/open-error.ts";
 import { commandLine, createToken, run, track } from "../../support/program.ts";
+import { useServerProcesses } from "../../support/server-processes.ts";
 import { temporaryFolder } from "../../support/service.ts";
-import { startPrograms } from "../../support/start-programs.ts";
 
 setDefaultTimeout(60_000);
 
 const folder = temporaryFolder();
 afterAll(() => folder.remove());
-const startProgram = startPrograms();
+const startServerProcess = useServerProcesses();
 
 let folders = 0;
 /** Returns the path of a missing database in a new folder. */
@@ -157,7 +157,7 @@ describe("a restore interrupted between its two renames", () => {
     const database = ["--database", `sqlite:${path}`];
     expect(await run(["restore", backup, "--force", ...database])).toMatchObject({ exitCode: 0 });
     const replaced = readdirSync(dirname(path)).filter((name) => name.includes(".replaced-"));
-    await (await startProgram(database)).stop();
+    await (await startServerProcess(database)).stop();
     expect(readdirSync(dirname(path)).filter((name) => name.includes(".replaced-"))).toEqual(replaced);
     expect(replaced.length).toBe(1);
   });

@@ -7,7 +7,7 @@ import type { Plant } from "../../../src/domain/plant.ts";
 import { openStorage } from "../../../src/storage/open.ts";
 import { connect, makeDurable } from "../../../src/storage/sqlite/connection.ts";
 import type { Storage } from "../../../src/storage/storage.ts";
-import { run, startProgram } from "../../support/program.ts";
+import { run, startServerProcess } from "../../support/program.ts";
 import { newOwner, temporaryFolder } from "../../support/service.ts";
 import { describeStorage } from "../contract.ts";
 
@@ -168,7 +168,7 @@ describe("a server on a SQLite file", () => {
     "releases the file when its process is killed",
     async () => {
       const path = newPath();
-      const program = await startProgram(["--database", `sqlite:${path}`]);
+      const program = await startServerProcess(["--database", `sqlite:${path}`]);
       await expect(open(path, true)).rejects.toThrow("another server");
       await program.stop("SIGKILL");
       await (await open(path, true)).close();

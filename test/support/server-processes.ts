@@ -1,0 +1,16 @@
+import { afterEach } from "bun:test";
+import { type ServerProcess, startServerProcess } from "./program.ts";
+
+/** Returns a {@link startServerProcess} whose programs are killed after each test of the file. */
+export function useServerProcesses(): typeof startServerProcess {
+  let started: ServerProcess[] = [];
+  afterEach(async () => {
+    await Promise.all(started.map((server) => server.stop("SIGKILL")));
+    started = [];
+  });
+  return async (...args) => {
+    const server = await startServerProcess(...args);
+    started.push(server);
+    return server;
+  };
+}
