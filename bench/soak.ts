@@ -33,7 +33,7 @@ interface Sample {
 
 const folder = temporaryFolder();
 const database = `sqlite:${folder.path}/plants.db`;
-const program = await startServerProcess(["--database", database]);
+const server = await startServerProcess(["--database", database]);
 const samples: Sample[] = [];
 const problems: string[] = [];
 const counts = { writes: 0, lists: 0, rejections: 0 };
@@ -41,12 +41,12 @@ const counts = { writes: 0, lists: 0, rejections: 0 };
 const endMs = performance.now() + MINUTES * 60_000;
 while (performance.now() < endMs) {
   await runRound(await createToken(database, `owner ${samples.length}`, ["--expires", "1h"]));
-  samples.push(await takeSample(program));
+  samples.push(await takeSample(server));
   report();
 }
-const code = await program.stop();
+const code = await server.stop();
 if (code !== 0) problems.push(`the server exited with ${code}`);
-const failures = program.log().filter(({ level }) => level === "error" || level === "fatal");
+const failures = server.log().filter(({ level }) => level === "error" || level === "fatal");
 problems.push(...failures.map((line) => JSON.stringify(line)));
 folder.remove();
 
@@ -64,7 +64,7 @@ console.log(problems.length === 0 ? "no problems" : problems.slice(0, 20).join("
 process.exit(problems.length === 0 ? 0 : 1);
 
 async function runRound(token: string): Promise<void> {
-  const client = new PlantStoreClient({ url: program.url, token, attempts: 1, timeoutMs: 5_000 });
+  const client = new PlantStoreClient({ url: server.url, token, attempts: 1, timeoutMs: 5_000 });
   const ledger = new Ledger();
   const roundEndMs = Math.min(performance.now() + ROUND_MS, endMs);
   const isOver = () => performance.now() >= roundEndMs;
@@ -94,7 +94,7 @@ function slowed(client: PlantStoreClient): LedgerClient {
 /** Requests pages, filtered lists and all plants, and every 50th time disconnects in the middle of a list. */
 async function sendLists(token: string, isOver: () => boolean): Promise<void> {
   const headers = { Authorization: `Bearer ${token}` };
-  const get = (path: string, init: RequestInit = {}) => fetch(program.url + path, { headers, ...init });
+  const get = (path: string, init: RequestInit = {}) => fetch(server.url + path, { headers, ...init });
   for (let count = 0; !isOver(); count++) {
     await Bun.sleep(PAUSE_MS);
     const path = ["/plants?limit=20", "/plants?limit=20&tag=", "/plants?fields=id", `/plants?limit=5&after=${count}`][
@@ -116,7 +116,7 @@ async function sendInvalidRequests(isOver: () => boolean): Promise<void> {
     // Below the rate limit for invalid tokens.
     await Bun.sleep(10 * PAUSE_MS);
     const [status, path, init] = INVALID_REQUESTS[count % INVALID_REQUESTS.length] as (typeof INVALID_REQUESTS)[number];
-    const response = await fetch(program.url + path, { ...init, keepalive: false });
+    const response = await fetch(server.url + path, { ...init, keepalive: false });
     await response.text();
     if (response.status === status) counts.rejections++;
     else problems.push(`${init.method ?? "GET"} ${path}: ${response.status} instead of ${status}`);

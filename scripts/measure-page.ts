@@ -3,7 +3,7 @@
 import type { Browser, Page } from "playwright-core";
 import { bundlePage } from "../src/http/bundle.ts";
 import { launchBrowser } from "../test/support/browser.ts";
-import { newOwner, plantAll, startService } from "../test/support/service.ts";
+import { insertPlants, newOwner, startService } from "../test/support/service.ts";
 
 const LOADS = 15;
 const PLANTS = 100_000;
@@ -20,7 +20,7 @@ console.log(`${String(total).padStart(8)}  total of scripts and styles\n`);
 
 const service = await startService();
 const owner = newOwner();
-await plantAll(
+await insertPlants(
   service,
   owner,
   Array.from({ length: PLANTS }, (_, i) => ({ id: BigInt(i), name: `Plant ${i}` })),

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { stringifyJson } from "../src/domain/json.ts";
 import { launchBrowser } from "../test/support/browser.ts";
-import { newOwner, plantAll, startService } from "../test/support/service.ts";
+import { insertPlants, newOwner, startService } from "../test/support/service.ts";
 import { SAMPLE_PLANTS } from "./sample-plants.ts";
 
 const FOLDER = join(import.meta.dir, "../docs/images");
@@ -17,7 +17,7 @@ const service = await startService();
 /** Creates an owner with the sample plants and returns its token. */
 async function tokenWithPlants(): Promise<string> {
   const owner = newOwner();
-  await plantAll(service, owner, SAMPLE_PLANTS);
+  await insertPlants(service, owner, SAMPLE_PLANTS);
   return service.token({ owner });
 }
 const token = await tokenWithPlants();

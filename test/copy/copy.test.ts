@@ -415,10 +415,10 @@ describe("plantstore copy with other processes", () => {
 
   it("exits with 1 after a query timeout, and can be resumed", async () => {
     const from = await fill(await newDatabase("SQLite"), manyPlants(500));
-    const { url, query, holding, drop } = await newPostgresDatabase();
+    const { url, query, withLocks, drop } = await newPostgresDatabase();
     removals.push(drop);
     const to = await fill({ url, query }, []);
-    await holding("LOCK TABLE plants IN SHARE MODE", async () => {
+    await withLocks("LOCK TABLE plants IN SHARE MODE", async () => {
       const { exitCode, stdout, stderr } = await copy(from, to, "--query-timeout", "200ms");
       expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });
       expect(stderr).toMatch(/^plantstore: the database .*; to resume, run the same command with --resume\n$/);

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it, mock, spyOn } fro
 import { AppError } from "../../src/domain/error.ts";
 import { Api, exchange } from "../support/api.ts";
 import { ENGINES } from "../support/engines.ts";
-import { newOwner, plantAll, type Service, startService } from "../support/service.ts";
+import { insertPlants, newOwner, type Service, startService } from "../support/service.ts";
 
 const JSON_TYPE = { "Content-Type": "application/json" };
 const PATHS: [path: string, allow: string][] = [
@@ -91,7 +91,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
 
     it("returns no body for HEAD of a long list", async () => {
       const owner = newOwner();
-      await plantAll(service, owner, newPlants(2_500));
+      await insertPlants(service, owner, newPlants(2_500));
       const reply = await raw("HEAD", "/plants", `Authorization: Bearer ${await service.token({ owner })}`);
       expect([reply.status, reply.text]).toEqual([200, ""]);
     });
@@ -188,7 +188,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
 
     it("in the middle of a long list aborts the connection", async () => {
       const owner = newOwner();
-      await plantAll(service, owner, newPlants(2_500));
+      await insertPlants(service, owner, newPlants(2_500));
       const token = await service.token({ owner });
       const select = service.storage.selectPlants.bind(service.storage);
       spyOn(service.storage, "selectPlants").mockImplementation((...args) =>
@@ -207,7 +207,7 @@ describe.each(ENGINES)("on %s", (_, open) => {
 
   it("reports no error when a client disconnects in the middle of a long list", async () => {
     const owner = newOwner();
-    await plantAll(service, owner, newPlants(1_200));
+    await insertPlants(service, owner, newPlants(1_200));
     const token = await service.token({ owner });
     const select = service.storage.selectPlants.bind(service.storage);
     const disconnected = Promise.withResolvers<void>();

@@ -4,7 +4,7 @@ import { NAME_MAX_LENGTH } from "../../src/domain/plant.ts";
 import type { ResponseEvent } from "../../src/http/call.ts";
 import { LoadShedder } from "../../src/http/load-shedding.ts";
 import { track } from "../support/program.ts";
-import { newOwner, plantAll, startService } from "../support/service.ts";
+import { insertPlants, newOwner, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 afterEach(() => {
@@ -150,7 +150,7 @@ describe("a long list with a stalled client", () => {
     const service = await startService();
     const owner = newOwner();
     const name = "x".repeat(NAME_MAX_LENGTH);
-    await plantAll(
+    await insertPlants(
       service,
       owner,
       Array.from({ length: 20_000 }, (_, id) => ({ id: BigInt(id), name })),

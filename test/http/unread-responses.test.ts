@@ -3,7 +3,7 @@ import { connect, type Socket } from "node:net";
 import { asset } from "../../src/http/asset.ts";
 import type { Route } from "../../src/http/routes.ts";
 import { HttpServer } from "../../src/http/server.ts";
-import { newOwner, plantAll, type Service, startService } from "../support/service.ts";
+import { insertPlants, newOwner, type Service, startService } from "../support/service.ts";
 import { until } from "../support/until.ts";
 
 const MIB = 1024 * 1024;
@@ -25,7 +25,7 @@ async function startWithPlants(options: Parameters<typeof startService>[0] = {})
   const service = await startService(options);
   services.push(service);
   const owner = newOwner();
-  await plantAll(service, owner, plants(PLANTS, "x".repeat(500)));
+  await insertPlants(service, owner, plants(PLANTS, "x".repeat(500)));
   const token = await service.token({ owner });
   const get = (path: string, method = "GET") =>
     fetch(service.url + path, { method, headers: { Authorization: `Bearer ${token}` } });
@@ -102,7 +102,7 @@ describe("large lists that clients do not read", () => {
   it("do not affect other owners", async () => {
     const running = await startWithPlants({ sendBufferBytes: 16 * MIB });
     const other = newOwner();
-    await plantAll(running.service, other, plants(2_000, "x"));
+    await insertPlants(running.service, other, plants(2_000, "x"));
     await stallUntilUnavailable(running, "/plants?limit=3000");
     const headers = { Authorization: `Bearer ${await running.service.token({ owner: other })}` };
     const list = await fetch(`${running.service.url}/plants`, { headers });

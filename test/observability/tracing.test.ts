@@ -73,18 +73,11 @@ const traceparent = (flags: "00" | "01") => ({ traceparent: `00-${TRACE_ID}-${CA
 
 describe("serve with --otlp-endpoint", () => {
   it("exports a span of each request in the caller's trace, without tokens", async () => {
-    const program = await start([
-      "--database",
-      database(),
-      "--otlp-endpoint",
-      `${collector.url}/`,
-      "--log",
-      "requests",
-    ]);
-    const token = /plt_\w+/.exec(program.stdout())?.[0] ?? "";
+    const server = await start(["--database", database(), "--otlp-endpoint", `${collector.url}/`, "--log", "requests"]);
+    const token = /plt_\w+/.exec(server.stdout())?.[0] ?? "";
     const before = Date.now();
     const headers = { Authorization: `Bearer ${token}`, "X-Request-Id": "mine", ...traceparent("01") };
-    expect((await fetch(`${program.url}/plants?tag=${token}`, { headers })).status).toBe(200);
+    expect((await fetch(`${server.url}/plants?tag=${token}`, { headers })).status).toBe(200);
     await until(collector.spans, (spans) => spans.length > 0);
     const [span, ...others] = collector.spans();
     expect(others).toEqual([]);
@@ -100,14 +93,14 @@ describe("serve with --otlp-endpoint", () => {
     expect(to).toBeLessThanOrEqual(Date.now() + 1);
     expect(collector.resources()[0]).toMatchObject({ "service.name": "plantstore" });
     expect(collector.bodies.join()).not.toContain(token);
-    await program.logged(`"traceId":"${TRACE_ID}"`);
+    await server.logged(`"traceId":"${TRACE_ID}"`);
   });
 
   it("flushes pending spans at shutdown, with the errors of failed requests", async () => {
-    const program = await start(["--database", database(), "--otlp-endpoint", collector.url, "--drain", "0s"]);
-    const response = await fetch(`${program.url}/plants`);
+    const server = await start(["--database", database(), "--otlp-endpoint", collector.url, "--drain", "0s"]);
+    const response = await fetch(`${server.url}/plants`);
     expect(response.status).toBe(401);
-    expect(await program.stop()).toBe(0);
+    expect(await server.stop()).toBe(0);
     const spans = collector.spans();
     expect(spans).toHaveLength(1);
     expect(spans[0]?.parentSpanId).toBeUndefined();
@@ -115,34 +108,34 @@ describe("serve with --otlp-endpoint", () => {
       "http.response.status_code": 401,
       "error.type": "unauthenticated",
     });
-    expect(program.log().find(({ requestId }) => requestId)).toMatchObject({ traceId: spans[0]?.traceId });
+    expect(server.log().find(({ requestId }) => requestId)).toMatchObject({ traceId: spans[0]?.traceId });
   });
 
   it("follows the caller's sampling decision, or else the ratio", async () => {
     const ratio = ["--otlp-endpoint", collector.url, "--trace-ratio", "0", "--drain", "0s"];
-    const program = await start(["--database", database(), ...ratio]);
-    await fetch(`${program.url}/livez`);
-    await fetch(`${program.url}/livez`, { headers: traceparent("00") });
-    await fetch(`${program.url}/readyz`, { headers: traceparent("01") });
-    await program.stop();
+    const server = await start(["--database", database(), ...ratio]);
+    await fetch(`${server.url}/livez`);
+    await fetch(`${server.url}/livez`, { headers: traceparent("00") });
+    await fetch(`${server.url}/readyz`, { headers: traceparent("01") });
+    await server.stop();
     expect(collector.spans().map(({ name }) => name)).toEqual(["readyz"]);
   });
 
   it("reads the endpoint and the service name from the OTEL_* variables", async () => {
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url, OTEL_SERVICE_NAME: "greenhouse" };
-    const program = await start(["--database", database(), "--drain", "0s"], env);
-    await fetch(`${program.url}/livez`);
-    await program.stop();
+    const server = await start(["--database", database(), "--drain", "0s"], env);
+    await fetch(`${server.url}/livez`);
+    await server.stop();
     expect(collector.resources()[0]).toMatchObject({ "service.name": "greenhouse" });
   });
 
   it("keeps serving when the collector is unreachable, and logs it", async () => {
     collector.stop();
-    const program = await start(["--database", database(), "--otlp-endpoint", collector.url, "--drain", "0s"]);
-    expect((await fetch(`${program.url}/livez`)).status).toBe(200);
-    await program.logged("spans not exported");
-    expect((await fetch(`${program.url}/livez`)).status).toBe(200);
-    expect(await program.stop()).toBe(0);
+    const server = await start(["--database", database(), "--otlp-endpoint", collector.url, "--drain", "0s"]);
+    expect((await fetch(`${server.url}/livez`)).status).toBe(200);
+    await server.logged("spans not exported");
+    expect((await fetch(`${server.url}/livez`)).status).toBe(200);
+    expect(await server.stop()).toBe(0);
   });
 });
 
@@ -162,8 +155,8 @@ describe("Tracing", () => {
 
 describe("serve without --otlp-endpoint", () => {
   it("ignores the caller's trace context", async () => {
-    const program = await start(["--database", database()]);
-    expect((await fetch(`${program.url}/livez`, { headers: traceparent("01") })).status).toBe(200);
+    const server = await start(["--database", database()]);
+    expect((await fetch(`${server.url}/livez`, { headers: traceparent("01") })).status).toBe(200);
     expect(collector.bodies).toEqual([]);
   });
 });

@@ -40,11 +40,11 @@ const createHead = (token: string, body: string) =>
   `POST /plants HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${token}\r\nContent-Type: application/json\r\n${body}\r\n\r\n`;
 
 /** Sends half of a create of plant 7. `finish` sends the rest and returns the response. */
-async function beginCreate(program: Pick<ServerProcess, "url" | "adminUrl">, token: string) {
+async function beginCreate(server: Pick<ServerProcess, "url" | "adminUrl">, token: string) {
   const body = '{"id": 7, "name": "a name that is sent in two parts"}';
-  const socket = openSocket(program.url, createHead(token, `Content-Length: ${body.length}`) + body.slice(0, 20));
+  const socket = openSocket(server.url, createHead(token, `Content-Length: ${body.length}`) + body.slice(0, 20));
   await until(
-    () => fetchMetrics(program),
+    () => fetchMetrics(server),
     (text) => text.includes("plantstore_http_requests_pending 1"),
   );
   return {
@@ -55,7 +55,7 @@ async function beginCreate(program: Pick<ServerProcess, "url" | "adminUrl">, tok
   };
 }
 
-/** Resolves when the program refuses connections. */
+/** Resolves when the server refuses connections. */
 const untilConnectionsRefused = ({ url }: { readonly url: string }) =>
   until(() =>
     fetch(`${url}/livez`).then(
@@ -122,10 +122,10 @@ describe("the command line of serve", () => {
   it("gives flags precedence over variables", async () => {
     const [path, other] = [newPath(), newPath()];
     const env = { PLANTSTORE_DATABASE: `sqlite:${other}`, PLANTSTORE_PORT: "none", PLANTSTORE_LOG: "requests" };
-    const program = await startServerProcess(["--database", `sqlite:${path}`], env);
+    const server = await startServerProcess(["--database", `sqlite:${path}`], env);
     expect([existsSync(path), existsSync(other)]).toEqual([true, false]);
-    await fetch(`${program.url}/livez`);
-    await program.logged("request completed");
+    await fetch(`${server.url}/livez`);
+    await server.logged("request completed");
   });
 
   it("reads variables if there is no flag, and creates the folder of the database", async () => {
@@ -194,13 +194,13 @@ describe("the first start", () => {
 });
 
 describe("a server that receives a stop signal", () => {
-  /** Sends the signal until the program exits, because a signal within one second of the first is ignored. */
-  const stopAgain = (program: ServerProcess, signal: NodeJS.Signals) =>
+  /** Sends the signal until the server exits, because a signal within one second of the first is ignored. */
+  const stopAgain = (server: ServerProcess, signal: NodeJS.Signals) =>
     until(
       async () => {
-        program.process.kill(signal);
-        await fetch(`${program.url}/livez`).catch(() => {});
-        return program.process.exitCode;
+        server.process.kill(signal);
+        await fetch(`${server.url}/livez`).catch(() => {});
+        return server.process.exitCode;
       },
       (exitCode) => exitCode !== null,
     );
@@ -210,13 +210,13 @@ describe("a server that receives a stop signal", () => {
     async () => {
       const path = newPath();
       const token = await createToken(`sqlite:${path}`, "ann");
-      const program = await start(path, "--drain", "0s");
-      const create = await beginCreate(program, token);
+      const server = await start(path, "--drain", "0s");
+      const create = await beginCreate(server, token);
       // Both signals are pending when the process continues.
-      for (const signal of ["SIGSTOP", "SIGTERM", "SIGINT", "SIGCONT"] as const) program.process.kill(signal);
-      await untilConnectionsRefused(program);
+      for (const signal of ["SIGSTOP", "SIGTERM", "SIGINT", "SIGCONT"] as const) server.process.kill(signal);
+      await untilConnectionsRefused(server);
       expect(await create.finish()).toStartWith("HTTP/1.1 200 OK\r\n");
-      expect(await program.process.exited).toBe(0);
+      expect(await server.process.exited).toBe(0);
     },
     TIMEOUT_MS,
   );
@@ -227,15 +227,15 @@ describe("a server that receives a stop signal", () => {
       async () => {
         const path = newPath();
         const token = await createToken(`sqlite:${path}`, "ann");
-        const program = await start(path, "--drain", "0s");
-        const create = await beginCreate(program, token);
-        program.process.kill(signal);
-        await untilConnectionsRefused(program);
+        const server = await start(path, "--drain", "0s");
+        const create = await beginCreate(server, token);
+        server.process.kill(signal);
+        await untilConnectionsRefused(server);
         const response = await create.finish();
         expect(response).toStartWith("HTTP/1.1 200 OK\r\n");
         expect(response).toEndWith('\r\n\r\n{"name":"a name that is sent in two parts"}');
-        expect(await program.process.exited).toBe(0);
-        expect(program.log().map(({ msg }) => msg)).toEqual(["serving", "stopping", "stopped"]);
+        expect(await server.process.exited).toBe(0);
+        expect(server.log().map(({ msg }) => msg)).toEqual(["serving", "stopping", "stopped"]);
         const leftovers = readdirSync(folder.path).filter((name) => join(folder.path, name) === `${path}-wal`);
         expect(leftovers.filter((name) => statSync(join(folder.path, name)).size > 0)).toEqual([]);
 
@@ -253,20 +253,20 @@ describe("a server that receives a stop signal", () => {
       async () => {
         const path = newPath();
         const token = await createToken(`sqlite:${path}`, "ann");
-        const program = await start(path, "--drain", "10m");
-        expect(await statusOf(`${program.url}/readyz`)).toBe(200);
-        program.process.kill("SIGTERM");
+        const server = await start(path, "--drain", "10m");
+        expect(await statusOf(`${server.url}/readyz`)).toBe(200);
+        server.process.kill("SIGTERM");
         const response = await until(
-          () => fetch(`${program.url}/readyz`),
+          () => fetch(`${server.url}/readyz`),
           ({ status }) => status !== 200,
         );
         expect(response.status).toBe(503);
         expect(response.headers.get("Retry-After")).toMatch(/^\d+$/);
         expect(await response.json()).toEqual({ error: 50300, message: expect.any(String) });
-        const list = await fetch(`${program.url}/plants`, { headers: bearer(token) });
+        const list = await fetch(`${server.url}/plants`, { headers: bearer(token) });
         expect([list.status, list.headers.get("Connection")]).toEqual([200, "close"]);
-        expect(await statusOf(`${program.url}/livez`)).toBe(200);
-        expect(await stopAgain(program, second)).toBe(1);
+        expect(await statusOf(`${server.url}/livez`)).toBe(200);
+        expect(await stopAgain(server, second)).toBe(1);
       },
       TIMEOUT_MS / 6,
     );
@@ -275,11 +275,11 @@ describe("a server that receives a stop signal", () => {
 
 describe("SIGHUP", () => {
   it("reloads a server without a terminal", async () => {
-    const program = await start(newPath());
-    program.process.kill("SIGHUP");
-    await program.logged("reloading");
-    expect(await statusOf(`${program.url}/readyz`)).toBe(200);
-    expect(await program.stop()).toBe(0);
+    const server = await start(newPath());
+    server.process.kill("SIGHUP");
+    await server.logged("reloading");
+    expect(await statusOf(`${server.url}/readyz`)).toBe(200);
+    expect(await server.stop()).toBe(0);
   });
 
   it(
@@ -316,14 +316,14 @@ describe("the log", () => {
   it("has a line with the X-Request-Id for each failed request and none for others", async () => {
     const path = newPath();
     const token = await createToken(`sqlite:${path}`, "ann");
-    const program = await start(path);
+    const server = await start(path);
     const headers = (requestId: string) => ({ ...bearer(token), "X-Request-Id": requestId });
-    await fetch(`${program.url}/plants`, { headers: headers("good") });
-    await fetch(`${program.url}/plants?limit=0`, { headers: headers("bad-limit") });
-    await fetch(`${program.url}/plants/1`, { method: "DELETE", headers: headers("no-plant") });
-    const generatedId = (await fetch(`${program.url}/nowhere`)).headers.get("X-Request-Id");
-    await program.stop();
-    const failures = program.log().filter(({ requestId }) => requestId !== undefined);
+    await fetch(`${server.url}/plants`, { headers: headers("good") });
+    await fetch(`${server.url}/plants?limit=0`, { headers: headers("bad-limit") });
+    await fetch(`${server.url}/plants/1`, { method: "DELETE", headers: headers("no-plant") });
+    const generatedId = (await fetch(`${server.url}/nowhere`)).headers.get("X-Request-Id");
+    await server.stop();
+    const failures = server.log().filter(({ requestId }) => requestId !== undefined);
     expect(failures).toMatchObject([
       { level: "warn", requestId: "bad-limit", operation: "listPlants", method: "GET", path: "/plants", owner: "ann" },
       { level: "warn", requestId: "no-plant", operation: "deletePlant", status: 404, error: "plant_not_found" },
@@ -334,7 +334,7 @@ describe("the log", () => {
   it("has a line for every request with --log requests, and never a token", async () => {
     const path = newPath();
     const token = await createToken(`sqlite:${path}`, "ann");
-    const program = await start(path, "--log", "requests");
+    const server = await start(path, "--log", "requests");
     const secret = token.slice("plt_".length);
     const requests: [path: string, init: RequestInit][] = [
       [`/plants?access_token=${token}`, {}],
@@ -349,9 +349,9 @@ describe("the log", () => {
       ["/plants", { method: "POST", headers: { ...bearer(token), "Idempotency-Key": `${token} ` }, body: token }],
       ["/livez", { headers: { Cookie: token, "User-Agent": token, Referer: token } }],
     ];
-    for (const [target, init] of requests) await fetch(program.url + target, init);
-    await program.stop();
-    const lines = program.log().filter(({ requestId }) => requestId !== undefined);
+    for (const [target, init] of requests) await fetch(server.url + target, init);
+    await server.stop();
+    const lines = server.log().filter(({ requestId }) => requestId !== undefined);
     expect(lines).toHaveLength(requests.length);
     expect(lines.filter((line) => JSON.stringify(line).includes(secret))).toEqual([]);
     expect(lines.map(({ status }) => status)).toEqual([401, 400, 400, 404, 400, 200, 200, 401, 400, 400, 200]);
@@ -359,31 +359,31 @@ describe("the log", () => {
 });
 
 describe("the default rate limits", () => {
-  const failures = async (program: ServerProcess, count: number, headers: Record<string, string> = {}) => {
+  const failures = async (server: ServerProcess, count: number, headers: Record<string, string> = {}) => {
     const statuses = new Set<number>();
     for (let n = 0; n < count; n++)
-      statuses.add(await statusOf(`${program.url}/plants`, { headers: { ...headers, ...bearer("x") } }));
+      statuses.add(await statusOf(`${server.url}/plants`, { headers: { ...headers, ...bearer("x") } }));
     return [...statuses];
   };
 
   it("allow 600 invalid tokens per minute and address, and unlimited requests with valid tokens", async () => {
     const path = newPath();
     const token = await createToken(`sqlite:${path}`, "ann");
-    const program = await start(path);
-    expect(await failures(program, 600)).toEqual([401]);
+    const server = await start(path);
+    expect(await failures(server, 600)).toEqual([401]);
     // The quota has been refilled partly meanwhile.
-    expect(await failures(program, 600)).toContain(429);
-    expect(await statusOf(`${program.url}/plants`, { headers: bearer(token) })).toBe(200);
+    expect(await failures(server, 600)).toContain(429);
+    expect(await statusOf(`${server.url}/plants`, { headers: bearer(token) })).toBe(200);
   });
 
   it("can be changed by settings", async () => {
     const path = newPath();
     const token = await createToken(`sqlite:${path}`, "ann");
     const proxies = ["--trusted-proxies", "10.0.0.0/8, 127.0.0.1"];
-    const program = await start(path, "--rate-limit", "2/h", "--failure-limit", "1/h", ...proxies);
+    const server = await start(path, "--rate-limit", "2/h", "--failure-limit", "1/h", ...proxies);
     const forwarded = { "X-Forwarded-For": "192.0.2.1" };
-    expect([await failures(program, 2), await failures(program, 1, forwarded)]).toEqual([[401, 429], [401]]);
-    const list = () => statusOf(`${program.url}/plants`, { headers: bearer(token) });
+    expect([await failures(server, 2), await failures(server, 1, forwarded)]).toEqual([[401, 429], [401]]);
+    const list = () => statusOf(`${server.url}/plants`, { headers: bearer(token) });
     expect([await list(), await list(), await list()]).toEqual([200, 200, 429]);
     const without = await start(newPath(), "--failure-limit", "off");
     expect(await failures(without, 1_000)).toEqual([401]);
@@ -393,9 +393,9 @@ describe("the default rate limits", () => {
 describe("a running server", () => {
   it("rejects a token that a command revoked, and accepts others", async () => {
     const path = newPath();
-    const program = await start(path);
+    const server = await start(path);
     const [token, other] = [await createToken(`sqlite:${path}`, "ann"), await createToken(`sqlite:${path}`, "ann")];
-    const list = (each: string) => statusOf(`${program.url}/plants`, { headers: bearer(each) });
+    const list = (each: string) => statusOf(`${server.url}/plants`, { headers: bearer(each) });
     expect([await list(token), await list(other)]).toEqual([200, 200]);
     expect((await run(["token", "revoke", token, "--database", `sqlite:${path}`])).exitCode).toBe(0);
     expect(
@@ -408,12 +408,10 @@ describe("a running server", () => {
   });
 
   it("serves /metrics only on the admin listener, and plants only on the main one", async () => {
-    const program = await start(newPath());
-    expect([await statusOf(`${program.url}/metrics`), await statusOf(`${program.adminUrl}/plants`)]).toEqual([
-      404, 404,
-    ]);
-    await fetch(`${program.url}/livez`);
-    const metrics = await fetch(`${program.adminUrl}/metrics`);
+    const server = await start(newPath());
+    expect([await statusOf(`${server.url}/metrics`), await statusOf(`${server.adminUrl}/plants`)]).toEqual([404, 404]);
+    await fetch(`${server.url}/livez`);
+    const metrics = await fetch(`${server.adminUrl}/metrics`);
     expect(metrics.headers.get("Content-Type")).toStartWith("text/plain");
     expect(await metrics.text()).toMatch(
       /^plantstore_http_request_duration_seconds_count\{.*operation="livez".*\} 1$/m,
@@ -427,7 +425,7 @@ describe("a running server", () => {
     async () => {
       const path = newPath();
       const token = await createToken(`sqlite:${path}`, "ann");
-      const program = await start(path, "--idle-timeout", "1s");
+      const server = await start(path, "--idle-timeout", "1s");
       const stalls = {
         "before a request": "",
         "in the headers": "GET /livez HTTP/1.1\r\nHost: x\r\nX-Slow",
@@ -435,12 +433,12 @@ describe("a running server", () => {
         "in a chunked body": `${createHead(token, "Transfer-Encoding: chunked")}9\r\n{"id": 1,\r\n`,
         "between requests": "GET /livez HTTP/1.1\r\nHost: x\r\n\r\n",
       };
-      const responses = Object.values(stalls).map((text) => openSocket(program.url, text).closed);
+      const responses = Object.values(stalls).map((text) => openSocket(server.url, text).closed);
       expect((await Promise.all(responses)).map((response) => response.includes(" 200 OK"))).toEqual([
         ...Array<boolean>(4).fill(false),
         true,
       ]);
-      expect(await statusOf(`${program.url}/plants`, { headers: bearer(token) })).toBe(200);
+      expect(await statusOf(`${server.url}/plants`, { headers: bearer(token) })).toBe(200);
     },
     TIMEOUT_MS,
   );

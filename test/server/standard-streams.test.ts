@@ -23,9 +23,9 @@ describe("a server that cannot write its log", () => {
     const database = newDatabase();
     const token = await createToken(database, "ann");
     const shell = (args: readonly string[]) => ["sh", "-c", 'exec "$@" 2>/dev/full', "sh", ...commandLine(args)];
-    const program = await startServerProcess(["--database", database, "--drain", "0s"], {}, shell);
-    await expectServing(program, token);
-    expect(await program.stop()).toBe(0);
+    const server = await startServerProcess(["--database", database, "--drain", "0s"], {}, shell);
+    await expectServing(server, token);
+    expect(await server.stop()).toBe(0);
   });
 
   it.each([100, 1])(

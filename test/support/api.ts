@@ -48,7 +48,7 @@ interface Description {
 const HTTP_HEADERS = ["connection", "content-length", "content-type", "date", "transfer-encoding", "vary"];
 const BROWSER_HEADERS = ["access-control-allow-origin", "access-control-expose-headers", "x-content-type-options"];
 
-/** JSON Schema validation in the dialect of OpenAPI 3.1, with the formats and keywords that it adds. */
+/** Creates a JSON Schema validator for OpenAPI 3.1, with the formats and keywords that it adds. */
 export function openApiAjv(): Ajv2020 {
   const between = (min: number, max: number) => ({
     type: "number" as const,
@@ -66,6 +66,7 @@ export class Api {
   readonly #ajv = openApiAjv();
   readonly #validators = new Map<object, ValidateFunction>();
 
+  /** Creates an API client that validates against the API description of the service. */
   static async of({ url }: { readonly url: string }): Promise<Api> {
     const response = await fetch(`${url}/openapi.json`);
     return new Api(url, (await response.json()) as Description);
@@ -86,7 +87,7 @@ export class Api {
     return this.#checked(method, path, toReply(response.status, response.headers, await response.text()));
   }
 
-  /** Sends a request byte for byte. It must contain `Connection: close`. */
+  /** Sends a request unchanged. It must contain `Connection: close`. */
   async sendRaw(request: string): Promise<Reply> {
     const [method = "", path = ""] = request.split(" ", 2);
     const response = await exchange(Number(new URL(this.#url).port), request);
@@ -108,7 +109,7 @@ export class Api {
     return this.send("DELETE", `/plants/${id}`, { token });
   }
 
-  /** The exact ids of the owner's plants. */
+  /** Lists the ids of the token owner's plants as digit strings, because they can exceed 2^53. */
   async ids(token: string, query = ""): Promise<string[]> {
     return idsIn(await this.list(token, `?fields=id${query}`));
   }
@@ -180,10 +181,10 @@ export class Api {
   }
 }
 
-/** The exact ids in a list. */
+/** Returns the ids in a list response as digit strings, because they can exceed 2^53. */
 export const idsIn = ({ text }: Reply): string[] => [...text.matchAll(/"id":(-?\d+)/g)].map(([, id]) => id as string);
 
-/** The URL of the next page in the `Link` header. */
+/** Returns the URL of the next page from the `Link` header; `undefined` on the last page. */
 export const nextOf = ({ headers }: Reply): string | undefined =>
   /^<([^>]*)>; rel="next"$/.exec(headers.get("link") ?? "")?.[1];
 

@@ -216,7 +216,7 @@ export const PLANTS: readonly { id: bigint; name: string; tag?: string }[] = [
   { id: 2n ** 63n - 1n, name: "largest", tag: "a b" },
 ];
 
-/** The expected list of {@link PLANTS}. */
+/** Returns the expected response to a list of {@link PLANTS}. */
 export function expectedList({ limit = PLANTS.length, after, tag, fields }: ExpectedQuery): {
   text: string;
   isLast: boolean;
@@ -282,7 +282,7 @@ const value = fc.oneof(
     .map(join),
   fc.integer({ min: 120, max: 260 }).map((length) => "k".repeat(length)),
 );
-/** Usually one occurrence of a valid value or of a slightly changed one; sometimes no occurrence, or two or three. */
+/** Generates the values of a header: usually one, valid or slightly changed; sometimes none, or two or three. */
 const header = (...valid: string[]): fc.Arbitrary<string[]> => {
   const changed = fc
     .tuple(fc.constantFrom(...valid), fc.nat({ max: 80 }), fc.constantFrom(...' \t,;="\xa0\x85x\x7f'))
@@ -295,7 +295,7 @@ const header = (...valid: string[]): fc.Arbitrary<string[]> => {
   );
 };
 
-/** Headers of creates with this token. */
+/** Generates the headers of creates with this token. */
 export const headers = (token: string): fc.Arbitrary<GeneratedHeaders> =>
   fc.record({
     authorization: header(`Bearer ${token}`, `bearer ${token}`, `BEARER   ${token}`),
@@ -304,7 +304,7 @@ export const headers = (token: string): fc.Arbitrary<GeneratedHeaders> =>
     requestId: fc.oneof(fc.constant<string[]>([]), header("id", "x".repeat(128))),
   });
 
-/** Valid headers of a create. */
+/** Returns valid headers of a create. */
 export const validHeaders = (token: string): GeneratedHeaders => ({
   authorization: [`Bearer ${token}`],
   contentType: ["application/json"],
@@ -315,7 +315,7 @@ export const validHeaders = (token: string): GeneratedHeaders => ({
 /** The body of a request that begins with {@link headOf}. */
 export const PLANT = '{"id":1,"name":"x"}';
 
-/** The head of a create of {@link PLANT}. */
+/** Returns the head of a create of {@link PLANT}. */
 export const headOf = ({ authorization, contentType, idempotencyKey, requestId }: GeneratedHeaders): string =>
   [
     "POST /plants HTTP/1.1",

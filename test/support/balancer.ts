@@ -75,7 +75,7 @@ export class Balancer implements LedgerClient {
     }
   }
 
-  /** Waits for a ready server. */
+  /** Returns a random ready server. Waits until there is one. */
   async #pick(): Promise<Target> {
     for (;;) {
       const ready = this.#targets.filter(({ isReady }) => isReady);

@@ -9,8 +9,8 @@ const VERSION = packageJson.devDependencies["@sparticuz/chromium"];
 const CACHE = join(import.meta.dir, "../../node_modules/.cache");
 
 /**
- * Launches the Chromium among the development packages, with its own libraries and font, so that it runs on a minimal
- * system and renders the same everywhere. It is for Linux on x64; set `PLANTSTORE_TEST_CHROMIUM` to use another browser.
+ * Launches the Chromium of the development dependencies, with its own libraries and font, so that it runs on a minimal
+ * system and renders the same everywhere. It requires Linux on x64; set `PLANTSTORE_TEST_CHROMIUM` to use another browser.
  */
 export async function launchBrowser(): Promise<Browser> {
   const args = [

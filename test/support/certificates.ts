@@ -25,7 +25,7 @@ interface Names {
   readonly issuer: string;
 }
 
-/** Returns a certificate with these extensions, PEM. */
+/** Signs a certificate with these extensions and returns it as PEM. */
 function sign({ subject, issuer }: Names, publicKey: string, signingKey: string, extensions: object[]): string {
   const certificate = pki.createCertificate();
   certificate.publicKey = pki.publicKeyFromPem(publicKey);
@@ -46,18 +46,21 @@ const newKeys = () =>
     privateKeyEncoding: { type: "pkcs1", format: "pem" },
   });
 
-const IS_AUTHORITY = { name: "basicConstraints", cA: true, critical: true };
-const of = (...altNames: object[]) => ({ name: "subjectAltName", altNames });
+const CA_CONSTRAINT = { name: "basicConstraints", cA: true, critical: true };
+const subjectAltName = (...altNames: object[]) => ({ name: "subjectAltName", altNames });
 
 /** Creates a certificate authority. */
 export function newAuthority(): Authority {
-  const own = newKeys();
+  const caKeys = newKeys();
   const issuer = "Test authority";
   return {
-    certificate: sign({ subject: issuer, issuer }, own.publicKey, own.privateKey, [IS_AUTHORITY]),
+    certificate: sign({ subject: issuer, issuer }, caKeys.publicKey, caKeys.privateKey, [CA_CONSTRAINT]),
     issue(subject) {
       const { publicKey, privateKey: key } = newKeys();
-      return { cert: sign({ subject, issuer }, publicKey, own.privateKey, [of({ type: 2, value: subject })]), key };
+      return {
+        cert: sign({ subject, issuer }, publicKey, caKeys.privateKey, [subjectAltName({ type: 2, value: subject })]),
+        key,
+      };
     },
   };
 }
@@ -65,8 +68,8 @@ export function newAuthority(): Authority {
 /** Creates a self-signed certificate for `localhost` and 127.0.0.1. */
 export function makeCertificate(subject: string): TestCertificate {
   const { publicKey, privateKey: key } = newKeys();
-  const names = of({ type: 2, value: "localhost" }, { type: 7, ip: "127.0.0.1" });
-  return { cert: sign({ subject, issuer: subject }, publicKey, key, [IS_AUTHORITY, names]), key };
+  const names = subjectAltName({ type: 2, value: "localhost" }, { type: 7, ip: "127.0.0.1" });
+  return { cert: sign({ subject, issuer: subject }, publicKey, key, [CA_CONSTRAINT, names]), key };
 }
 
 /** Returns the certificate with a new P-256 key. Its signature is invalid, but neither side verifies it. */

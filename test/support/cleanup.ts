@@ -12,7 +12,7 @@ export function onCleanUp(release: () => unknown): () => void {
   return () => steps.delete(step);
 }
 
-/** Calls all registered functions, newest first, so that a program ends before its folder is removed. */
+/** Calls all registered functions, newest first, so that a process ends before its folder is removed. */
 export async function cleanUp(): Promise<void> {
   const errors: unknown[] = [];
   for (const step of [...steps].reverse()) {

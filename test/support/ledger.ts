@@ -69,39 +69,39 @@ export class Ledger {
     }
   }
 
-  /** Differences between the servers' plants and this ledger, at most {@link MAX_VIOLATIONS}. */
+  /** Returns the differences between the servers' plants and this ledger, at most {@link MAX_VIOLATIONS}. */
   async violations(client: LedgerClient): Promise<string[]> {
     const found = await this.#list(client);
-    const unknown = [...found.keys()].filter((id) => !this.#entries.has(id));
+    const neverCreated = [...found.keys()].filter((id) => !this.#entries.has(id));
     return [
       ...this.#violations,
-      ...unknown.map((id) => `${id} was never created`),
+      ...neverCreated.map((id) => `${id} was never created`),
       ...[...this.#entries].flatMap(([id, entries]) => violationsOf(id, entries, found.get(id))),
     ].slice(0, MAX_VIOLATIONS);
   }
 
   /** Retries all writes without a response and returns their number. */
   async retryUnacknowledged(client: LedgerClient): Promise<number> {
-    const unknown = [...this.#entries.values()].flat().filter(({ state }) => state.startsWith("maybe"));
-    for (const entry of unknown) {
+    const unacknowledged = [...this.#entries.values()].flat().filter(({ state }) => state.startsWith("maybe"));
+    for (const entry of unacknowledged) {
       if (entry.state === "maybe created") await this.#create(client, entry);
       else await this.#delete(client, entry);
       if (entry.state.startsWith("maybe")) throw new Error(`${entry.plant.id} got no response again`);
     }
-    return unknown.length;
+    return unacknowledged.length;
   }
 
   async #createOne(client: LedgerClient, writer: number): Promise<void> {
     const id = this.#nextIds[writer] as PlantId;
     this.#nextIds[writer] = id + 1n;
     const plant = { id, name: `${id} `.repeat(40), ...(id % 3n === 0n ? {} : { tag: id % 3n === 1n ? "" : `${id}` }) };
-    await this.#create(client, this.#enter(plant, `key-${id}`));
+    await this.#create(client, this.#addEntry(plant, `key-${id}`));
   }
 
   async #contend(client: LedgerClient): Promise<void> {
     const id = this.#nextContendedId++;
     const entries = Array.from({ length: CONTENDERS }, (_, n) =>
-      this.#enter({ id, name: `of ${n}` }, `key-${id}-${n}`),
+      this.#addEntry({ id, name: `of ${n}` }, `key-${id}-${n}`),
     );
     await Promise.all(entries.map((entry) => this.#create(client, entry)));
   }
@@ -112,7 +112,7 @@ export class Ledger {
     if (entry?.state === "created" && entry.plant.id % 3n === 0n) await this.#delete(client, entry);
   }
 
-  #enter(plant: Plant, key: string): Entry {
+  #addEntry(plant: Plant, key: string): Entry {
     const entry: Entry = { plant, key, state: "maybe created" };
     this.#entries.set(plant.id, [...(this.#entries.get(plant.id) ?? []), entry]);
     return entry;
@@ -147,7 +147,7 @@ export class Ledger {
   }
 }
 
-/** `done`, the code of a 4xx error, or `unknown` after a 5xx error or without a response. */
+/** Resolves with `done`, the code of a 4xx error, or `unknown` after a 5xx error or without a response. */
 async function outcomeOf(call: Promise<unknown>): Promise<string> {
   try {
     await call;
@@ -157,16 +157,16 @@ async function outcomeOf(call: Promise<unknown>): Promise<string> {
   }
 }
 
-/** Differences between the plant stored under an id and its acknowledged writes. */
+/** Returns the differences between the plant stored under an id and its acknowledged writes. */
 function violationsOf(id: PlantId, entries: readonly Entry[], stored: Plant | undefined): string[] {
   const created = entries.filter(({ state }) => state === "created");
-  const isOpen = entries.some(({ state }) => state.startsWith("maybe"));
+  const isUncertain = entries.some(({ state }) => state.startsWith("maybe"));
   const possible = created.length > 0 ? created : entries.filter(({ state }) => state !== "rejected");
   const violations: string[] = [];
   if (created.length > 1) violations.push(`${id} was created twice`);
   if (possible.length === 0) violations.push(`${id} was rejected by every create`);
   if (stored === undefined && created.length > 0) violations.push(`${id} is lost`);
-  if (stored !== undefined && created.length === 0 && !isOpen) violations.push(`${id} is back after its delete`);
+  if (stored !== undefined && created.length === 0 && !isUncertain) violations.push(`${id} is back after its delete`);
   if (stored !== undefined && !possible.some(({ plant }) => Bun.deepEquals(stored, plant, true)))
     violations.push(`${id} is incomplete`);
   return violations;

@@ -23,7 +23,7 @@ interface ListOperation extends Interval {
 export type Operation = WriteOperation | ListOperation;
 
 /**
- * Whether some order of all operations explains every outcome: each operation takes effect at one instant between its
+ * Returns whether some order of all operations explains every outcome: each operation takes effect at one instant between its
  * invocation and its return, on all keys at once. A write of unknown outcome takes effect at any later time, or never.
  *
  * This includes the order of lists: of two lists of which one returned before the other was invoked, the later one never
@@ -53,7 +53,7 @@ export function isLinearizable(history: readonly Operation[]): boolean {
   return search(history, 0);
 }
 
-/** The state after an operation, a bit for each key that has a plant; `undefined` when its outcome contradicts `state`. */
+/** Returns the state after an operation, a bit for each key that has a plant; `undefined` when its outcome contradicts `state`. */
 export function apply(operation: Operation, state: number): number | undefined {
   if (operation.kind === "list") return (state & operation.covered) === operation.present ? state : undefined;
   const bit = 1 << operation.key;

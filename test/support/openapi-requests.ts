@@ -63,7 +63,7 @@ function bodyOf({ schema, examples }: Json, resolve: (value: unknown) => Json) {
   return { schema: resolve(schema), example: example?.value ?? {} };
 }
 
-/** The request that consists of an operation's examples. */
+/** Returns a request made of an operation's examples. */
 export function exampleRequest(operation: Operation): DescribedRequest {
   const given = operation.parameters.filter(({ example }) => example !== undefined);
   const parameters = Object.fromEntries(given.map(({ key, example }) => [key, example]));

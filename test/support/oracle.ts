@@ -9,14 +9,14 @@ import { isUtf8 } from "node:buffer";
 /** The expected result for an input: accepted as this value, or rejected with one of these error numbers. */
 export type Expectation<Value> = { readonly value: Value } | { readonly errors: readonly number[] };
 
-/** A plant as it must be stored. */
+/** The expected result of parsing a create. */
 export interface ExpectedPlant {
   readonly id: bigint;
   readonly name: string;
   readonly tag: string | undefined;
 }
 
-/** A list query as it must be understood. */
+/** The expected result of parsing a list query. */
 export interface ExpectedQuery {
   readonly limit: number | undefined;
   readonly after: bigint | undefined;
@@ -28,24 +28,24 @@ const MAX_BODY_BYTES = 65_536;
 type Reviver = (this: unknown, key: string, value: unknown, context?: { source?: string }) => unknown;
 const reject = (...errors: number[]) => ({ errors });
 
-/** Whether an integer has 64 bits. */
+/** Returns whether an integer fits into 64 bits, signed. */
 export const isInt64 = (value: bigint): boolean => value === BigInt.asIntN(64, value);
 
-/** Whether a value is well-formed Unicode of `min` to `max` code points, without U+0000. */
+/** Returns whether a value is well-formed Unicode of `min` to `max` code points, without U+0000. */
 const isText = (value: unknown, min: number, max: number): value is string =>
   typeof value === "string" &&
   Array.from(value).length >= min &&
   Array.from(value).length <= max &&
   !/\0|\p{Surrogate}/u.test(value);
 
-/** Whether a value is a valid name. */
+/** Returns whether a value is a valid name. */
 export const isName = (value: unknown): value is string => isText(value, 1, 1_024) && /\P{White_Space}/u.test(value);
 
-/** Whether a value is a valid tag. */
+/** Returns whether a value is a valid tag. */
 export const isTag = (value: unknown): value is string => isText(value, 0, 255);
 
 /**
- * The integer value of a JSON number, or `undefined`. A number with a fraction or an exponent counts only if a double
+ * Returns the integer value of a JSON number, or `undefined`. A number with a fraction or an exponent counts only if a double
  * represents its value exactly.
  */
 export function integerOf(literal: string): bigint | undefined {
@@ -63,7 +63,7 @@ export function integerOf(literal: string): bigint | undefined {
   return isInteger || (Number.isFinite(Number(value)) && BigInt(Number(value)) === value) ? value : undefined;
 }
 
-/** The literal of the outermost object's `id` in a JSON text; `undefined` when it is not a number. */
+/** Returns the number literal of the outermost object's `id` in a JSON text; `undefined` when the `id` is not a number. */
 export function idLiteralOf(text: string): string | undefined {
   const idLiterals = new Map<unknown, string>();
   const value = JSON.parse(text, function (this: unknown, key, each, { source = "" } = {}) {
@@ -76,7 +76,7 @@ export function idLiteralOf(text: string): string | undefined {
   return idLiterals.get(value);
 }
 
-/** The result of a create with this body. `isDescribed` validates against the OpenAPI schema, where ids are doubles. */
+/** Returns the expected result of a create with this body. `isDescribed` validates against the OpenAPI schema, where ids are doubles. */
 export function expectedPlant(body: Uint8Array, isDescribed: (plant: unknown) => boolean): Expectation<ExpectedPlant> {
   if (body.length > MAX_BODY_BYTES) return reject(40005);
   if (!isUtf8(body)) return reject(40001);
@@ -95,27 +95,27 @@ export function expectedPlant(body: Uint8Array, isDescribed: (plant: unknown) =>
   return { value: { id, name, tag } };
 }
 
-/** The id in a path, given the part between `/plants/` and the query. */
+/** Returns the expected id of a path, given the part between `/plants/` and the query. */
 export function expectedId(path: string): Expectation<bigint> {
   if (path === "" || path.includes("/")) return reject(40401);
   const text = decode(path) ?? path;
   return /^-?[0-9]+$/.test(text) && isInt64(BigInt(text)) ? { value: BigInt(text) } : reject(40007);
 }
 
-/** The result of a list with this query. */
+/** Returns the expected result of parsing a list query. */
 export function expectedQuery(query: string): Expectation<ExpectedQuery> {
-  const known: Partial<Record<string, string>> = {};
+  const parameters: Partial<Record<string, string>> = {};
   const errors: number[] = [];
   for (const pair of query.split("&")) {
     const [, rawName = "", rawValue = ""] = /^([^=]*)=?(.*)$/s.exec(pair) ?? [];
     const name = decode(rawName.replaceAll("+", " "));
     if (name === undefined || !["limit", "after", "tag", "fields"].includes(name)) continue;
     const value = decode(rawValue.replaceAll("+", " "));
-    const earlier = known[name];
+    const earlier = parameters[name];
     if (value === undefined || (earlier !== undefined && name !== "fields")) errors.push(40008);
-    known[name] = earlier === undefined ? (value ?? "") : `${earlier},${value ?? ""}`;
+    parameters[name] = earlier === undefined ? (value ?? "") : `${earlier},${value ?? ""}`;
   }
-  const { limit, after, tag, fields } = known;
+  const { limit, after, tag, fields } = parameters;
   const isDigits = (text: string) => /^[0-9]+$/.test(text);
   if (limit !== undefined && !(isDigits(limit) && BigInt(limit) >= 1n && BigInt(limit) < 2n ** 31n)) errors.push(40006);
   if (after !== undefined && !(isDigits(after.replace(/^-/, "")) && isInt64(BigInt(after)))) errors.push(40007);
@@ -140,7 +140,7 @@ export interface CreateHeaders {
   readonly idempotencyKey: readonly string[];
 }
 
-/** Whether a create with these headers, a valid body and this token is accepted. */
+/** Returns whether the server must accept a create with these headers, a valid body and this token. */
 export function expectedHeaders(headers: CreateHeaders, token: string): Expectation<true> {
   const [authorization, contentType, idempotencyKey] = [
     headers.authorization.map(trim),
@@ -156,11 +156,11 @@ export function expectedHeaders(headers: CreateHeaders, token: string): Expectat
   return errors.length > 0 ? { errors } : { value: true };
 }
 
-/** Whether a text is 1 to `max` visible ASCII characters. */
+/** Returns whether a text is 1 to `max` visible ASCII characters. */
 export const isVisible = (text: string, max: number): boolean =>
   text.length >= 1 && text.length <= max && [...text].every((c) => c > " " && c < "\x7f");
 
-/** A header's value without the white space around it (RFC 9110, 5.5). */
+/** Returns a header's value without the white space around it (RFC 9110, 5.5). */
 export const trim = (value: string): string => value.replace(/^[ \t]+|[ \t]+$/g, "");
 
 function isJsonType(value: string): boolean {

@@ -9,7 +9,7 @@ export interface PostgresDatabase {
   /** Runs statements as the superuser, on a separate connection. */
   query<Row>(sql: string): Promise<Row[]>;
   /** Runs `use` while another transaction holds the locks that `sql` takes; it is rolled back afterwards. */
-  holding<Result>(sql: string, use: () => Promise<Result>): Promise<Result>;
+  withLocks<Result>(sql: string, use: () => Promise<Result>): Promise<Result>;
   drop(): Promise<void>;
 }
 
@@ -33,10 +33,10 @@ export interface PostgresServer {
 
 let shared: Promise<string> | undefined;
 
-/** A new database on the server at PLANTSTORE_TEST_POSTGRES, or else on one that the first call starts. */
+/** Creates a database on the server at PLANTSTORE_TEST_POSTGRES, or else on one that the first call starts. */
 export async function newPostgresDatabase(): Promise<PostgresDatabase> {
   shared ??= Promise.resolve(process.env["PLANTSTORE_TEST_POSTGRES"] ?? startCluster().then(({ url }) => url));
-  return makeDatabase(await shared);
+  return createDatabase(await shared);
 }
 
 /** Starts a separate server, for tests that kill or configure it. */
@@ -51,7 +51,7 @@ function serverOf(cluster: Cluster): PostgresServer {
   };
   return {
     url,
-    newDatabase: () => makeDatabase(url),
+    newDatabase: () => createDatabase(url),
     kill: (name) => signal([cluster.pid()], name),
     async suspend() {
       const rows = await execute<{ pid: number }>(
@@ -82,7 +82,7 @@ function serverOf(cluster: Cluster): PostgresServer {
   };
 }
 
-async function makeDatabase(serverUrl: string): Promise<PostgresDatabase> {
+async function createDatabase(serverUrl: string): Promise<PostgresDatabase> {
   const name = `plantstore_test_${randomBytes(8).toString("hex")}`;
   await execute(serverUrl, `CREATE DATABASE ${name} ENCODING 'UTF8' TEMPLATE template0`);
   const url = new URL(serverUrl);
@@ -90,7 +90,7 @@ async function makeDatabase(serverUrl: string): Promise<PostgresDatabase> {
   return {
     url: url.href,
     query: (sql) => execute(url.href, sql),
-    holding: (sql, use) => hold(url.href, sql, use),
+    withLocks: (sql, use) => withLocks(url.href, sql, use),
     drop: async () => {
       await execute(serverUrl, `DROP DATABASE ${name} WITH (FORCE)`);
     },
@@ -106,7 +106,7 @@ async function execute<Row>(url: string, sql: string): Promise<Row[]> {
   }
 }
 
-async function hold<Result>(url: string, sql: string, use: () => Promise<Result>): Promise<Result> {
+async function withLocks<Result>(url: string, sql: string, use: () => Promise<Result>): Promise<Result> {
   const client = new SQL(url, { max: 1 });
   try {
     await client.unsafe(`BEGIN; ${sql}`);

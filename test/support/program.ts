@@ -46,15 +46,15 @@ export function track<Child extends Subprocess>(child: Child): Child {
   return child;
 }
 
-/** The environment without settings of Plant Store. */
+/** The environment of this process, without settings of Plant Store. */
 export const cleanEnvironment = Object.fromEntries(
   Object.entries(process.env).filter(([name]) => !/^(?:PLANTSTORE|OTEL)_/.test(name)),
 );
 
-/** The command that runs the program with these arguments. */
+/** Returns the command line of the program with these arguments. */
 export const commandLine = (args: readonly string[]): string[] => [process.execPath, MAIN, ...args];
 
-/** Runs a command of the program to its end. */
+/** Runs a command of the program and waits for its exit. */
 export async function run(args: readonly string[], { env, stdin, cwd }: RunOptions = {}): Promise<Run> {
   const child = track(
     Bun.spawn(commandLine(args), {
@@ -133,11 +133,11 @@ export async function startServerProcess(
   };
 }
 
-/** The body of `/metrics`. */
+/** Fetches the body of `/metrics`. */
 export const fetchMetrics = async ({ adminUrl }: Pick<ServerProcess, "adminUrl">): Promise<string> =>
   (await fetch(`${adminUrl}/metrics`)).text();
 
-/** Resident memory of a server, from its metrics. */
+/** Returns the resident memory of a server, from its metrics. */
 export async function residentBytes(server: ServerProcess): Promise<number> {
   return Number(/^process_resident_memory_bytes (\d+)$/m.exec(await fetchMetrics(server))?.[1]);
 }
@@ -146,19 +146,19 @@ export async function residentBytes(server: ServerProcess): Promise<number> {
 function collect(stream: ReadableStream<Uint8Array>) {
   let text = "";
   let hasEnded = false;
-  let { promise: news, resolve: wake } = Promise.withResolvers<void>();
-  const announce = () => {
+  let { promise: changed, resolve: wake } = Promise.withResolvers<void>();
+  const notify = () => {
     wake();
-    ({ promise: news, resolve: wake } = Promise.withResolvers<void>());
+    ({ promise: changed, resolve: wake } = Promise.withResolvers<void>());
   };
   (async () => {
     const decoder = new TextDecoder();
     for await (const chunk of stream) {
       text += decoder.decode(chunk, { stream: true });
-      announce();
+      notify();
     }
     hasEnded = true;
-    announce();
+    notify();
   })();
   return {
     text: () => text,
@@ -167,7 +167,7 @@ function collect(stream: ReadableStream<Uint8Array>) {
         const match = pattern.exec(text);
         if (match !== null) return match;
         if (hasEnded) return undefined;
-        await news;
+        await changed;
       }
     },
   };

@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer } from "node:net";
 
-/** A TCP proxy in front of a database server, which can switch to another server like a failover address. */
+/** Starts a TCP proxy for a database server. The proxy can switch to another server like a failover address. */
 export async function startProxy(serverUrl: string) {
   let target = new URL(serverUrl);
   let dropsNextReply = false;

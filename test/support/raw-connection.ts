@@ -1,6 +1,6 @@
 import { connect, type Socket } from "node:net";
 
-/** A response as it was sent. */
+/** A parsed response. */
 export interface RawResponse {
   readonly status: number;
   readonly headers: Headers;
@@ -63,20 +63,20 @@ export class RawConnection {
     this.#socket.destroy();
   }
 
-  /** The next response, for `HEAD` without a body; `undefined` when the server has closed the connection. */
+  /** Reads the next response, for `HEAD` without a body; `undefined` when the server has closed the connection. */
   async readResponse(isHead = false): Promise<RawResponse | undefined> {
-    const found = await this.#take((bytes) => {
+    const head = await this.#take((bytes) => {
       const end = bytes.indexOf("\r\n\r\n");
       return end < 0 ? undefined : end + 4;
     });
-    if (found === undefined) return undefined;
-    const [line = "", ...fields] = found.toString("latin1").trimEnd().split("\r\n");
+    if (head === undefined) return undefined;
+    const [line = "", ...fields] = head.toString("latin1").trimEnd().split("\r\n");
     const status = Number(/^HTTP\/1\.1 (\d{3}) /.exec(line)?.[1]);
     const headers = new Headers(fields.map((field) => field.split(/: ?(.*)/s, 2) as [string, string]));
-    if (Number.isNaN(status) || headers.has("transfer-encoding")) throw new Error(`unsupported response: ${found}`);
+    if (Number.isNaN(status) || headers.has("transfer-encoding")) throw new Error(`unsupported response: ${head}`);
     const length = isHead || status < 200 ? 0 : Number(headers.get("content-length") ?? 0);
     const body = length === 0 ? "" : await this.#take((bytes) => (bytes.length < length ? undefined : length));
-    if (body === undefined) throw new Error(`incomplete response: ${found}`);
+    if (body === undefined) throw new Error(`incomplete response: ${head}`);
     const text = body.toString();
     return { status, headers, text, outcome: outcomeOf(status, headers, text) };
   }
@@ -87,7 +87,7 @@ export class RawConnection {
     return this.#received.toString("latin1");
   }
 
-  /** Removes as many received bytes as `measure` finds; `undefined` when the server closes the connection before. */
+  /** Removes and returns as many received bytes as `measure` returns; `undefined` when the server closes first. */
   async #take(measure: (bytes: Buffer) => number | undefined): Promise<Buffer | undefined> {
     for (;;) {
       const length = measure(this.#received);

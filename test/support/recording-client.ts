@@ -2,7 +2,7 @@ import { PlantStoreClient, PlantStoreError } from "../../src/client/index.ts";
 import type { Plant, PlantId } from "../../src/domain/plant.ts";
 import type { LedgerClient } from "./ledger.ts";
 
-/** A client of a server that may lose its database. It never retries, obeys `Retry-After` and records failures. */
+/** A client of a server that may lose its database. It never retries, waits for `Retry-After`, and records failures. */
 export class RecordingClient implements LedgerClient {
   readonly #client: PlantStoreClient;
   /** Number of 503 responses with `Retry-After`. */

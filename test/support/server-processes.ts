@@ -1,7 +1,7 @@
 import { afterEach } from "bun:test";
 import { type ServerProcess, startServerProcess } from "./program.ts";
 
-/** Returns a {@link startServerProcess} whose programs are killed after each test of the file. */
+/** Returns a {@link startServerProcess} that kills its processes after each test of the calling file. */
 export function useServerProcesses(): typeof startServerProcess {
   let started: ServerProcess[] = [];
   afterEach(async () => {

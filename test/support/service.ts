@@ -15,7 +15,7 @@ import { openStorage } from "../../src/storage/open.ts";
 import type { Storage } from "../../src/storage/storage.ts";
 import { onCleanUp } from "./cleanup.ts";
 
-/** The service in this process, with its own port and database. */
+/** A service that runs in this process, with its own port and database. */
 export interface Service {
   readonly url: string;
   readonly port: number;
@@ -29,7 +29,7 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** A new folder for one test's files. It is removed when the tests end, unless `remove` is called before. */
+/** Creates a folder for one test's files. It is removed when the tests end, unless `remove` is called before. */
 export function temporaryFolder(): { readonly path: string; remove(): void } {
   const path = mkdtempSync(join(tmpdir(), "plantstore-test-"));
   const removeFiles = () => rmSync(path, { recursive: true, force: true });
@@ -45,11 +45,11 @@ export function temporaryFolder(): { readonly path: string; remove(): void } {
 
 let owners = 0;
 
-/** A unique owner. */
+/** Returns a unique owner. */
 export const newOwner = (): string => `owner-${process.pid}-${++owners}`;
 
 /** Inserts plants directly into storage, which is faster than the API. */
-export async function plantAll(service: Service, owner: string, plants: readonly Plant[]): Promise<void> {
+export async function insertPlants(service: Service, owner: string, plants: readonly Plant[]): Promise<void> {
   for (let start = 0; start < plants.length; start += 2_000) {
     const batch = plants.slice(start, start + 2_000);
     await Promise.all(batch.map((plant) => service.storage.insertPlant(owner, plant, undefined)));
@@ -63,7 +63,7 @@ export interface OwnDatabase {
   remove(): void | Promise<void>;
 }
 
-/** A new SQLite database. */
+/** Creates a SQLite database and opens it. */
 export async function openSqlite(): Promise<OwnDatabase> {
   const folder = temporaryFolder();
   return {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import { PlantStoreClient } from "../../src/client/index.ts";
 import { ID_MAX, ID_MIN } from "../../src/domain/plant.ts";
 import { findFreeId, randomId } from "../../src/web/free-id.ts";
-import { newOwner, plantAll, type Service, startService } from "../support/service.ts";
+import { insertPlants, newOwner, type Service, startService } from "../support/service.ts";
 
 let service: Service;
 beforeAll(async () => {
@@ -23,7 +23,7 @@ describe("findFreeId", () => {
     [[5n, ID_MAX - 1n], ID_MAX],
   ])("returns the id after the greatest of %p", async (ids, expected) => {
     const owner = newOwner();
-    await plantAll(
+    await insertPlants(
       service,
       owner,
       ids.map((id) => ({ id, name: "x" })),
@@ -34,7 +34,7 @@ describe("findFreeId", () => {
 
   it("returns a random id when the greatest is ID_MAX", async () => {
     const owner = newOwner();
-    await plantAll(service, owner, [{ id: ID_MAX, name: "x" }]);
+    await insertPlants(service, owner, [{ id: ID_MAX, name: "x" }]);
     const client = new PlantStoreClient({ url: service.url, token: await service.token({ owner }) });
     for (const lowerBound of [0n, ID_MAX]) {
       const id = await findFreeId(client, lowerBound, signal);

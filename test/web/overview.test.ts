@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import type { Page } from "playwright-core";
 import { DISPLAYS, type Display, useBrowser } from "../support/browser-tests.ts";
-import { newOwner, plantAll, type Service, startService } from "../support/service.ts";
+import { insertPlants, newOwner, type Service, startService } from "../support/service.ts";
 
 const browser = useBrowser();
 let service: Service;
@@ -15,7 +15,7 @@ async function openOverview(display: Display, counts: Record<string, number>) {
   const owner = newOwner();
   const tags = Object.entries(counts).flatMap(([tag, count]) => Array.from({ length: count }, () => tag));
   const plants = tags.map((tag, id) => ({ id: BigInt(id), name: "x", ...(tag === "" ? {} : { tag }) }));
-  await plantAll(service, owner, plants);
+  await insertPlants(service, owner, plants);
   const page = await browser.open(display);
   await page.goto(`${service.url}/?view=overview#token=${await service.token({ owner })}`);
   return page;

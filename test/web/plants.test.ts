@@ -3,7 +3,7 @@ import type { Page } from "playwright-core";
 import { PlantStoreClient } from "../../src/client/index.ts";
 import type { Plant } from "../../src/domain/plant.ts";
 import { DISPLAYS, type Display, useBrowser } from "../support/browser-tests.ts";
-import { newOwner, plantAll, type Service, startService } from "../support/service.ts";
+import { insertPlants, newOwner, type Service, startService } from "../support/service.ts";
 
 const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);
@@ -17,7 +17,7 @@ afterAll(() => service.stop());
 /** Opens the plants view of a new owner with the given plants; also returns a client of the owner. */
 async function openPlants(plants: readonly Plant[], display: Display, query = "/") {
   const owner = newOwner();
-  await plantAll(service, owner, plants);
+  await insertPlants(service, owner, plants);
   const token = await service.token({ owner });
   const page = await browser.open(display);
   await page.goto(`${service.url}${query}#token=${token}`);

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from "bun:test";
 import type { Page } from "playwright-core";
 import { invisibleCharacters, visibleText } from "../../src/web/format.ts";
 import { DISPLAYS, type Display, useBrowser } from "../support/browser-tests.ts";
-import { newOwner, plantAll, type Service, startService } from "../support/service.ts";
+import { insertPlants, newOwner, type Service, startService } from "../support/service.ts";
 
 const browser = useBrowser();
 let service: Service;
@@ -36,7 +36,7 @@ const NAMES = [...MARKUP, ...DIRECTION, ...INVISIBLE, ...LONG];
 async function openPage(display: Display): Promise<Page> {
   const owner = newOwner();
   const plants = NAMES.map((name, id) => ({ id: BigInt(id), name, tag: [...name].slice(0, 255).join("") }));
-  await plantAll(service, owner, plants);
+  await insertPlants(service, owner, plants);
   // Tall enough to render all rows.
   const page = await browser.open({ ...display, viewport: { ...display.viewport, height: 2_500 } });
   await page.goto(`${service.url}/#token=${await service.token({ owner })}`);

@@ -17,23 +17,23 @@ const WRITES_BETWEEN_EVENTS = 1_000;
 let servers: PostgresServer[];
 let database: PostgresDatabase;
 let address: Awaited<ReturnType<typeof startProxy>>;
-let program: ServerProcess;
+let server: ServerProcess;
 let token: string;
 beforeAll(async () => {
   const first = await startPostgres();
   servers = [first];
   database = await first.newDatabase();
   address = await startProxy(database.url);
-  program = await startServerProcess(["--database", address.url, "--query-timeout", `${QUERY_TIMEOUT_MS}ms`]);
+  server = await startServerProcess(["--database", address.url, "--query-timeout", `${QUERY_TIMEOUT_MS}ms`]);
   token = await createToken(database.url, "ann");
 }, TIMEOUT_MS);
 afterAll(async () => {
-  await program.stop();
+  await server.stop();
   address.stop();
-  for (const server of servers) await server.stop();
+  for (const each of servers) await each.stop();
 });
 
-const standbyRejections = () => program.log().filter((line) => JSON.stringify(line).includes("it is a standby")).length;
+const standbyRejections = () => server.log().filter((line) => JSON.stringify(line).includes("it is a standby")).length;
 
 describe("a failover to a synchronous standby", () => {
   const ledger = new Ledger();
@@ -44,7 +44,7 @@ describe("a failover to a synchronous standby", () => {
   ) {
     const [primary] = servers as [PostgresServer];
     const standby = await primary.startStandby();
-    const recorder = new RecordingClient({ url: program.url, token }, DEADLINE_MS);
+    const recorder = new RecordingClient({ url: server.url, token }, DEADLINE_MS);
     let isOver = false;
     const load = Promise.all([ledger.write(recorder, () => isOver), ledger.read(recorder, () => isOver)]);
     const writeMore = async () => {
@@ -79,7 +79,7 @@ describe("a failover to a synchronous standby", () => {
   async function moreFailures({ rejections }: RecordingClient): Promise<void> {
     const { writes, lists } = rejections;
     await until(() => rejections.writes > writes + 24 && rejections.lists > lists);
-    const { status, headers } = await fetch(`${program.url}/readyz`);
+    const { status, headers } = await fetch(`${server.url}/readyz`);
     expect([status, headers.get("retry-after")]).toEqual([503, "1"]);
   }
 

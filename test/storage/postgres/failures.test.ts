@@ -146,7 +146,7 @@ describe("a lost connection to PostgreSQL", () => {
     "fails its writes with unavailable when they were not executed",
     async () => {
       await available();
-      await database.holding("LOCK TABLE plants IN SHARE MODE", async () => {
+      await database.withLocks("LOCK TABLE plants IN SHARE MODE", async () => {
         const writes = [
           storage.insertPlant("lost", { id: 1n, name: "Fern" }, undefined),
           storage.insertPlant("lost", { id: 1n, name: "Fern" }, "k"),

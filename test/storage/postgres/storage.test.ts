@@ -83,7 +83,7 @@ describe("a plants table distributed by owner", () => {
       await storage.insertPlant("ann", { id: 1n, name: "Fern", tag: "x" }, "k");
       const [home] = await database.query<{ shard: string }>("SELECT tableoid::regclass::text AS shard FROM plants");
       const others = SHARDS.filter((shard) => shard !== home?.shard);
-      await database.holding(`LOCK TABLE ${others.join(", ")} IN ACCESS EXCLUSIVE MODE`, async () => {
+      await database.withLocks(`LOCK TABLE ${others.join(", ")} IN ACCESS EXCLUSIVE MODE`, async () => {
         expect(await storage.insertPlant("ann", { id: 1n, name: "Fern", tag: "x" }, "k")).toBe("repeated");
         expect(await storage.insertPlant("ann", { id: 1n, name: "Fern", tag: "x" }, "K")).toBe("taken");
         expect(await storage.insertPlant("ann", { id: 2n, name: "Iris" }, undefined)).toBe("inserted");
@@ -122,7 +122,7 @@ describe("openStorage with a PostgreSQL database", () => {
       withDatabase(async (database) => {
         await (await open(database.url)).close();
         await database.query("DROP TABLE plants, tokens; UPDATE plantstore_schema SET version = 0");
-        const { opening } = await database.holding("SELECT version FROM plantstore_schema FOR UPDATE", async () => {
+        const { opening } = await database.withLocks("SELECT version FROM plantstore_schema FOR UPDATE", async () => {
           const opening = open(database.url);
           let waiting: { pid: number }[] = [];
           while (waiting.length === 0) {
@@ -274,13 +274,13 @@ describe("concurrent lists", () => {
 
 describe("PostgreSQL while another session holds a lock", () => {
   it("rejects a write after the query timeout, changes nothing, and keeps its connection", () =>
-    withStorage(async (storage, { holding, query }) => {
+    withStorage(async (storage, { withLocks, query }) => {
       await storage.insertPlant("ann", { id: 1n, name: "Fern" }, undefined);
       const backends = () =>
         query("SELECT pid FROM pg_stat_activity WHERE application_name = 'plantstore' ORDER BY pid");
       await storage.ping();
       const before = await backends();
-      await holding("LOCK TABLE plants IN SHARE MODE", async () => {
+      await withLocks("LOCK TABLE plants IN SHARE MODE", async () => {
         const failure = await storage.insertPlant("ann", { id: 2n, name: "Iris" }, "k").catch((error) => error);
         expect(failure).toMatchObject({ name: "AppError", code: "unavailable" });
       });
@@ -289,10 +289,10 @@ describe("PostgreSQL while another session holds a lock", () => {
     }, 500));
 
   it("serves reads while writes wait", () =>
-    withStorage(async (storage, { holding }) => {
+    withStorage(async (storage, { withLocks }) => {
       const kept = { id: 1n, name: "Fern" };
       await storage.insertPlant("ann", kept, undefined);
-      const blocked = await holding("LOCK TABLE plants IN SHARE MODE", async () => {
+      const blocked = await withLocks("LOCK TABLE plants IN SHARE MODE", async () => {
         const writes = Array.from({ length: 20 }, (_, n) => storage.insertPlant(`owner ${n}`, kept, undefined));
         for (let n = 0; n < 100; n++) expect(await storage.selectPlants("ann", { limit: 9 })).toStrictEqual([kept]);
         return { writes };
@@ -303,10 +303,10 @@ describe("PostgreSQL while another session holds a lock", () => {
   it(
     "rejects writes immediately when the queue is full, and completes the others",
     () =>
-      withStorage(async (storage, { holding }) => {
+      withStorage(async (storage, { withLocks }) => {
         const plants = Array.from({ length: 4_096 + 4 * 256 + 500 }, (_, n) => ({ id: BigInt(n), name: "Fern" }));
         const rejected = new Set<bigint>();
-        const { writes } = await holding("LOCK TABLE plants IN SHARE MODE", async () => {
+        const { writes } = await withLocks("LOCK TABLE plants IN SHARE MODE", async () => {
           const writes = plants.map((plant) =>
             storage.insertPlant("ann", plant, undefined).catch((error: AppError) => {
               expect(error).toBeInstanceOf(AppError);
@@ -478,7 +478,7 @@ describe("many concurrent token lookups", () => {
       while ((await connections()).length < 2) await Promise.all(Array.from({ length: 100 }, list));
       const waiting = () =>
         database.query("SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%tokens%'");
-      const lookups = await database.holding("LOCK TABLE tokens IN ACCESS EXCLUSIVE MODE", async () => {
+      const lookups = await database.withLocks("LOCK TABLE tokens IN ACCESS EXCLUSIVE MODE", async () => {
         const pending = Array.from({ length: 500 }, (_, n) => storage.selectToken(n % 5 === 0 ? "good" : `bad ${n}`));
         while ((await waiting()).length === 0);
         // Meanwhile other reads complete, and no second lookup is sent.

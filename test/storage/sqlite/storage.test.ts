@@ -168,9 +168,9 @@ describe("a server on a SQLite file", () => {
     "releases the file when its process is killed",
     async () => {
       const path = newPath();
-      const program = await startServerProcess(["--database", `sqlite:${path}`]);
+      const server = await startServerProcess(["--database", `sqlite:${path}`]);
       await expect(open(path, true)).rejects.toThrow("another server");
-      await program.stop("SIGKILL");
+      await server.stop("SIGKILL");
       await (await open(path, true)).close();
     },
     TIMEOUT_MS,
