@@ -12,7 +12,7 @@ export interface Comparison {
   readonly isMet?: boolean;
 }
 
-/** The median of a measurement's rounds; `NaN` when it is missing. */
+/** Returns the median of a measurement's rounds; `NaN` when it is missing. */
 export const medianOf = (measurement: Measurement | undefined): number => median(measurement?.rounds ?? []);
 
 /** Compares the product with each limit and each absolute target. Each comparison is one table row; there is at least one. */

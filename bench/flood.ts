@@ -60,7 +60,7 @@ class Clients {
     this.#request = request;
   }
 
-  /** Closed loop: each connection sends its next request when the last one has its response. */
+  /** Runs a closed loop: each connection sends its next request when the last one has its response. */
   async saturate(seconds: number): Promise<Sample> {
     this.#sample = newSample(seconds);
     this.#isClosedLoop = true;
@@ -70,7 +70,7 @@ class Clients {
     return this.#sample;
   }
 
-  /** Open loop: sends requests at this rate, regardless of outstanding responses, while connections are idle. */
+  /** Runs an open loop: sends requests at this rate, regardless of outstanding responses, while connections are idle. */
   async offer(perSecond: number, seconds: number): Promise<Sample> {
     this.#sample = newSample(seconds);
     let sent = 0;
@@ -151,7 +151,7 @@ const isZero = (count: number): boolean => count === 0;
  * Offers requests at three times the maximum rate, then at half of it until latencies recover. Measures the maximum
  * before each wave, because the speed of the machine varies within seconds.
  */
-async function overload(kind: string, request: () => string): Promise<Results> {
+async function measureOverload(kind: string, request: () => string): Promise<Results> {
   const base = await Clients.open(BASE_CONNECTIONS, request);
   await base.saturate(1);
   const p99BeforeMs = await measureP99(base, goodput(await base.saturate(1)) / 2);
@@ -188,7 +188,7 @@ async function overload(kind: string, request: () => string): Promise<Results> {
 }
 
 /** Measures the effect of slow clients on other clients. */
-async function slowClients(token: string, request: () => string): Promise<Results> {
+async function measureSlowClients(token: string, request: () => string): Promise<Results> {
   const others = await Clients.open(BASE_CONNECTIONS, request);
   await others.saturate(1);
   const maximumRate = goodput(await others.saturate(2));
@@ -298,9 +298,9 @@ async function runRound(): Promise<Results> {
     while (id < PLANTS) await writers.saturate(0.1);
     writers.close();
     return {
-      ...(await overload("lists", list)),
-      ...(await slowClients(token, list)),
-      ...(await overload("creates", create)),
+      ...(await measureOverload("lists", list)),
+      ...(await measureSlowClients(token, list)),
+      ...(await measureOverload("creates", create)),
     };
   } finally {
     await stop();

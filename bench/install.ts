@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 
-/** The version of a dependency in a folder's `package.json`. */
+/** Returns the version of a dependency in a folder's `package.json`. */
 export function packageVersion(folder: string, name: string): string {
   return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")).dependencies[name];
 }

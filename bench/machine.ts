@@ -62,7 +62,7 @@ function versions(): Record<string, string> {
   };
 }
 
-/** The first line of a program's output; `undefined` when the program is missing or prints nothing. */
+/** Returns the first line of a program's output; `undefined` when the program is missing or prints nothing. */
 function output(command: readonly [string, ...string[]]): string | undefined {
   if (Bun.which(command[0]) === null) return undefined;
   const { stdout, stderr } = Bun.spawnSync([...command]);

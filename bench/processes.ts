@@ -91,7 +91,7 @@ export function newFolder(): { readonly path: string; remove(): void } {
   };
 }
 
-/** CPU seconds used by a process and its children. */
+/** Returns the CPU seconds used by a process and its children. */
 export function cpuSeconds(pid: number): number {
   // proc_pid_stat(5): fields 14 and 15, in hundredths of a second. The name (field 2) may contain spaces: split after it.
   const own = (readProc(pid, "stat").split(") ")[1] ?? "").split(" ").slice(11, 13);
@@ -99,10 +99,10 @@ export function cpuSeconds(pid: number): number {
   return childrenOf(pid).reduce((sum, child) => sum + cpuSeconds(child), ticks / 100);
 }
 
-/** Resident memory of a process in MiB. */
+/** Returns the resident memory of a process in MiB. */
 export const memoryMiB = (pid: number): number => statusMiB(pid, "VmRSS");
 
-/** Peak resident memory of a process in MiB while `work` runs. */
+/** Runs `work` and returns the peak resident memory of a process in MiB. */
 export async function peakMemoryMiB(pid: number, work: () => Promise<unknown>): Promise<number> {
   // proc_pid_clear_refs(5): 5 resets the peak to the current value.
   writeFileSync(`/proc/${pid}/clear_refs`, "5");

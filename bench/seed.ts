@@ -25,7 +25,7 @@ export const PLANTS = [
   { name: "Mimulus aurantiacus", tag: "perennial" },
 ] as const;
 
-/** The seeded plant with this index, from 0. */
+/** Returns the seeded plant with this index, from 0. */
 export const seedPlant = (index: number) => ({
   id: FIRST_ID + index * ID_STEP,
   ...(PLANTS[index % PLANTS.length] as (typeof PLANTS)[number]),
@@ -81,7 +81,7 @@ async function createSeeded(folder: string, plants: number): Promise<void> {
   renameSync(temporary, folder);
 }
 
-/** Hash of the migrations, so that a cached database with an older schema is not used. */
+/** Returns a hash of the migrations, so that a cached database with an older schema is not used. */
 function schemaVersion(): string {
   const source = readFileSync(join(import.meta.dir, "../src/storage/sqlite/migrations.ts"));
   return createHash("sha256").update(source).digest("hex").slice(0, 8);

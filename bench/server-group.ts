@@ -24,7 +24,7 @@ export interface ServerGroupOptions extends StartOptions {
   readonly against?: string | undefined;
 }
 
-/** Starts the product, the baseline, the limits, which replay the product's responses, and the peers. */
+/** Starts the product, the baseline, the limits and the peers. The limits replay the product's responses. */
 export async function startServers(options: ServerGroupOptions): Promise<ServerGroup> {
   const { limitsFor = [], withBareBun = false, withPeers = false, against, ...startOptions } = options;
   const product = await plantStore.start(startOptions);

@@ -68,7 +68,7 @@ async function runRound(token: string): Promise<void> {
   const ledger = new Ledger();
   const roundEndMs = Math.min(performance.now() + ROUND_MS, endMs);
   const isOver = () => performance.now() >= roundEndMs;
-  await Promise.all([ledger.write(slowed(client), isOver), sendLists(token, isOver), sendInvalidRequests(isOver)]);
+  await Promise.all([ledger.write(withPauses(client), isOver), sendLists(token, isOver), sendInvalidRequests(isOver)]);
   problems.push(...(await ledger.violations(client)));
   if ((await ledger.retryUnacknowledged(client)) > 0) problems.push("a write got no response");
   counts.writes += ledger.acknowledged;
@@ -77,7 +77,8 @@ async function runRound(token: string): Promise<void> {
   while (ids.length > 0) await Promise.all(ids.splice(0, 50).map((id) => client.deletePlant(id)));
 }
 
-function slowed(client: PlantStoreClient): LedgerClient {
+/** Returns a client that pauses before each write. */
+function withPauses(client: PlantStoreClient): LedgerClient {
   return {
     async createPlant(plant, options) {
       await Bun.sleep(PAUSE_MS);

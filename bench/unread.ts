@@ -66,7 +66,7 @@ async function measureStalledClients(pid: number, token: string, count: number, 
   report(`${count} unread responses of ${path}: another client's p99`, p99Ms, "ms", p99Ms < MAX_P99_MS);
 }
 
-/** Reads a response at `SLOW_BYTES_PER_SECOND` and reports its duration; misses the target if it breaks off. */
+/** Reads a response at `SLOW_BYTES_PER_SECOND` and reports its duration; misses the target if the response is incomplete. */
 async function measureSlowReader(path: string, token: string): Promise<void> {
   const socket = open(path, token);
   let bytes = 0;
@@ -85,8 +85,8 @@ async function measureSlowReader(path: string, token: string): Promise<void> {
   report(`${path} at 10 KB/s, ${bytes} bytes: time until complete`, seconds, "s", end === "0\r\n\r\n");
 }
 
-/** Measures how long the server keeps a connection whose client reads nothing. */
-async function measureSilentReader(token: string): Promise<void> {
+/** Measures the time until the server closes a connection whose client reads nothing. */
+async function measureStalledConnection(token: string): Promise<void> {
   const pending = async () => {
     const metrics = await (await fetch(`http://127.0.0.1:${PORT + 1}/metrics`)).text();
     return Number(/^plantstore_http_send_buffer_bytes (\d+)$/m.exec(metrics)?.[1]);
@@ -113,7 +113,7 @@ try {
   report("at rest: resident memory", await residentMib(server.pid), "MiB", true);
   await measureStalledClients(server.pid, token, 500, "/plants?limit=60000");
   await measureStalledClients(server.pid, token, 2_000, "/plants");
-  await Promise.all([measureSilentReader(token), measureSlowReader("/plants?after=10060000000", token)]);
+  await Promise.all([measureStalledConnection(token), measureSlowReader("/plants?after=10060000000", token)]);
 } finally {
   server.kill("SIGKILL");
   await server.exited;

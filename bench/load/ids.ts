@@ -11,7 +11,7 @@ export interface Ids {
 /** Ids reserved per load, more than any load uses. */
 const IDS_PER_LOAD = 10_000_000;
 
-/** New, ascending ids. Loads with different numbers have no ids in common. */
+/** Returns new, ascending ids. Loads with different numbers have no ids in common. */
 export const ascendingIds = (load: number): Ids => ({
   from: FIRST_NEW_ID + load * IDS_PER_LOAD,
   offset: 0,
@@ -19,7 +19,7 @@ export const ascendingIds = (load: number): Ids => ({
   span: IDS_PER_LOAD,
 });
 
-/** Ascending ids of `count` seeded plants, starting with the plant at index `first`. */
+/** Returns the ascending ids of `count` seeded plants, starting with the plant at index `first`. */
 export const seededIds = (first: number, count: number): Ids => ({
   from: FIRST_ID + first * ID_STEP,
   offset: -ID_STEP,
@@ -28,7 +28,7 @@ export const seededIds = (first: number, count: number): Ids => ({
 });
 
 /**
- * New ids, scattered over the range of the seeded ids. They are odd and seeded ids are even, so they never collide. The
+ * Returns new ids, scattered over the range of the seeded ids. They are odd and seeded ids are even, so they never collide. The
  * step is close to the golden section of the span, and half of it is coprime to the span, so that all odd ids occur.
  */
 export function scatteredIds(plants: number, load: number): Ids {

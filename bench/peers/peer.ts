@@ -10,7 +10,7 @@ export interface Peer extends ServerDefinition {
   readonly version: string;
 }
 
-/** The folder with the packages of a peer. */
+/** Returns the folder with the packages of a peer. */
 export const peerFolder = (peer: string): string => join(import.meta.dir, peer);
 
 /** Posts JSON to a peer's API, to set it up, and returns the JSON of the response. */

@@ -58,14 +58,14 @@ const settings = (databaseUrl: string, port: number) => ({
 });
 
 /** Signs a JSON Web Token for the database role `postgres` (RFC 7519, HS256). */
-function mintToken(): string {
+function signToken(): string {
   const encode = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
   const signed = `${encode({ alg: "HS256", typ: "JWT" })}.${encode({ role: "postgres" })}`;
   return `${signed}.${createHmac("sha256", SECRET).update(signed).digest("base64url")}`;
 }
 
 function exchanges(plants: number): Exchanges {
-  const headers = { Authorization: `Bearer ${mintToken()}` };
+  const headers = { Authorization: `Bearer ${signToken()}` };
   return {
     create: {
       method: "POST",

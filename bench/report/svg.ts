@@ -24,7 +24,7 @@ const COLORS = {
 
 const WIDTH = 840;
 
-/** The light-theme color for a use. {@link renderSvg} adds the dark one. */
+/** Returns the light-theme color for a use. {@link renderSvg} adds the dark one. */
 export const colorOf = (use: keyof typeof COLORS): string => COLORS[use][0];
 
 /** Renders an ECharts option as SVG, 840 px wide, that follows the reader's light or dark theme. */

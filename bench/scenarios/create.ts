@@ -11,7 +11,7 @@ export const create: Scenario = {
   name: "create",
   description: "durable creates",
   async run(settings) {
-    const metrics: Metric[] = [await with64Connections(settings)];
+    const metrics: Metric[] = [await measureWith64Connections(settings)];
     if (settings.isQuick) return metrics;
     await using group = await startServers({
       against: settings.against,
@@ -32,7 +32,7 @@ export const create: Scenario = {
 
 const TARGETS = [{ atLeast: 0.36, of: NGINX }];
 
-async function with64Connections(settings: RunSettings): Promise<Metric> {
+async function measureWith64Connections(settings: RunSettings): Promise<Metric> {
   const { withPeers, against } = settings;
   await using group = await startServers({ against, plants: 0, limitsFor: ["create"], withBareBun: true, withPeers });
   const folder = newFolder();

@@ -28,5 +28,5 @@ export const invalidToken: Scenario = {
   },
 };
 
-/** The ratio to nginx; 0 when nginx was not measured. */
+/** Returns the ratio to nginx; 0 when nginx was not measured. */
 const ratioOf = (metric: Metric): number => compareWithLimits(metric)[0]?.ratio ?? 0;

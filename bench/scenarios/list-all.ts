@@ -19,12 +19,12 @@ export const listAll: Scenario = {
       requests: ["listAll"],
       connections: CONNECTIONS,
     });
-    return [inPlants(lists)];
+    return [toPlantsPerSecond(lists)];
   },
 };
 
 /** Converts lists per second to plants per second. */
-const inPlants = (metric: Metric): Metric => ({
+const toPlantsPerSecond = (metric: Metric): Metric => ({
   ...metric,
   unit: "plants/s",
   measurements: metric.measurements.map((each) => ({ ...each, rounds: each.rounds.map((lists) => lists * PLANTS) })),

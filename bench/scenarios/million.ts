@@ -16,13 +16,13 @@ export const million: Scenario = {
   description: "a list of 1 million plants; memory under load with 1 million plants",
   async run(settings) {
     await using listed = await startServers({ plants: MILLION });
-    const metrics = await listMillion(listed.product, settings);
+    const metrics = await measureListMillion(listed.product, settings);
     await using loaded = await startServers({ plants: MILLION });
-    return [...metrics, await memoryUnderLoad(loaded.product, settings)];
+    return [...metrics, await measureMemory(loaded.product, settings)];
   },
 };
 
-async function listMillion(server: Server, { rounds }: RunSettings): Promise<Metric[]> {
+async function measureListMillion(server: Server, { rounds }: RunSettings): Promise<Metric[]> {
   await runWrk(server, { exchanges: [server.exchanges.list as Exchange], connections: 8, seconds: 1 });
   const beforeMiB = memoryMiB(server.pid);
   const speeds: number[] = [];
@@ -60,7 +60,7 @@ async function readList(server: Server): Promise<void> {
     throw new Error(`unexpected size of the list of 1 million plants: ${bytes} bytes`);
 }
 
-async function memoryUnderLoad(server: Server, { rounds, seconds }: RunSettings): Promise<Metric> {
+async function measureMemory(server: Server, { rounds, seconds }: RunSettings): Promise<Metric> {
   const { list, listAfter, create } = server.exchanges as Required<Server["exchanges"]>;
   const exchanges = [list, ...Array<Exchange>(8).fill(listAfter), create];
   const ids = scatteredIds(MILLION, 0);

@@ -15,11 +15,11 @@ export const openLoop: Scenario = {
   description: "latency of creates and lists, sent at fixed times at half of the maximum rate",
   async run(settings) {
     await using group = await startServers({ against: settings.against, plants: 1_000, limitsFor: ["list", "create"] });
-    return [await latency(group, "create", settings), await latency(group, "list", settings)];
+    return [await measureLatency(group, "create", settings), await measureLatency(group, "list", settings)];
   },
 };
 
-async function latency(group: ServerGroup, request: "create" | "list", settings: RunSettings): Promise<Metric> {
+async function measureLatency(group: ServerGroup, request: "create" | "list", settings: RunSettings): Promise<Metric> {
   const name = request === "create" ? "durable create" : "list of 20";
   const options = { requests: [request], connections: CONNECTIONS, ids: ascendingIds, what: "", targets: [] };
   const maximum = await measureThroughput({ ...group, servers: [group.product] }, { ...options, settings });

@@ -22,11 +22,11 @@ export const slowDisk: Scenario = {
   description: `latency of lists when every fsync takes ${FSYNC_MS} ms`,
   async run(settings) {
     const what = `p99 of a list of 20, open loop at 2,000/s, during creates on 64 connections with ${FSYNC_MS} ms per fsync`;
-    return [{ what, unit: "ms", targets: [{ atMost: 5 }], measurements: await listsOnSlowDisk(settings) }];
+    return [{ what, unit: "ms", targets: [{ atMost: 5 }], measurements: await measureLists(settings) }];
   },
 };
 
-async function listsOnSlowDisk(settings: RunSettings): Promise<Measurement[]> {
+async function measureLists(settings: RunSettings): Promise<Measurement[]> {
   if (Bun.which("strace") === null) {
     const missing = "strace is missing: apt-get install strace";
     return [{ server: PLANT_STORE, role: "product", rounds: [], errors: 0, missing }];
@@ -38,14 +38,14 @@ async function listsOnSlowDisk(settings: RunSettings): Promise<Measurement[]> {
   const results = new Map<Server, OpenLoopResult[]>(servers.map((server) => [server, []]));
   for (let round = 0; round <= settings.rounds; round++) {
     for (const server of servers) {
-      const result = await listDuringCreates(server, round, settings.seconds);
+      const result = await measureListsDuringCreates(server, round, settings.seconds);
       if (round > 0) results.get(server)?.push(result);
     }
   }
   return [...results].map(([server, rounds]) => toLatencyMeasurement(server, rounds));
 }
 
-async function listDuringCreates(server: Server, round: number, seconds: number): Promise<OpenLoopResult> {
+async function measureListsDuringCreates(server: Server, round: number, seconds: number): Promise<OpenLoopResult> {
   const { list, create } = server.exchanges as { list: Exchange; create: Exchange };
   const load = { exchanges: [create], connections: 64, seconds: seconds + 1, ids: ascendingIds(round) };
   const creating = runWrk(server, load);

@@ -9,19 +9,19 @@ import { type Exchanges, launch, type ServerDefinition, type StartOptions } from
 export const PLANT_STORE = "Plant Store";
 const ROOT = join(import.meta.dir, "../..");
 
-/** Well-formed, so the server looks it up in the database. */
+/** A well-formed token, which the server looks up in the database. */
 const UNKNOWN_TOKEN = mintSecret();
-/** Has a wrong checksum. */
+/** A token with a wrong checksum. */
 const MALFORMED_TOKEN = UNKNOWN_TOKEN.slice(0, -1) + (UNKNOWN_TOKEN.endsWith("0") ? "1" : "0");
 
 /** Plant Store, started as in its README. */
-export const plantStore = programOf(ROOT, { name: PLANT_STORE, role: "product" });
+export const plantStore = definitionOf(ROOT, { name: PLANT_STORE, role: "product" });
 
-/** The Plant Store of another checkout, with its dependencies installed. */
+/** Defines the Plant Store of another checkout, whose dependencies must be installed. */
 export const baselineIn = (checkout: string): ServerDefinition =>
-  programOf(checkout, { name: `${PLANT_STORE} in ${basename(checkout)}`, role: "baseline" });
+  definitionOf(checkout, { name: `${PLANT_STORE} in ${basename(checkout)}`, role: "baseline" });
 
-function programOf(root: string, { name, role }: Pick<ServerDefinition, "name" | "role">): ServerDefinition {
+function definitionOf(root: string, { name, role }: Pick<ServerDefinition, "name" | "role">): ServerDefinition {
   const start = async ({ plants, cores, commandPrefix = [] }: StartOptions) => {
     const folder = newFolder();
     const path = join(folder.path, "plants.db");
@@ -40,7 +40,7 @@ function programOf(root: string, { name, role }: Pick<ServerDefinition, "name" |
   return { name, role, start };
 }
 
-/** Command line of a server on a database. */
+/** Returns the command line of a server on a database. */
 const serveCommand = (root: string, path: string, port: number): string[] => [
   process.execPath,
   join(root, "src/main.ts"),

@@ -75,7 +75,10 @@ function toRequest(call: Call, token: string, firstId: number): WireRequest {
   return { method: "POST", path: "/plants", headers: { ...headers, "Content-Type": "application/json" }, body };
 }
 
-/** Records a reply as an operation. After a failed connection or a 5xx status, the outcome of a write is unknown and a list covers no key. */
+/**
+ * Converts a request and its reply to an operation. After a failed connection or a 5xx status, the outcome of a write is
+ * unknown and a list covers no key.
+ */
 function toOperation(
   call: Call,
   reply: WireReply | undefined,

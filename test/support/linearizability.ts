@@ -23,8 +23,8 @@ interface ListOperation extends Interval {
 export type Operation = WriteOperation | ListOperation;
 
 /**
- * Returns whether some order of all operations explains every outcome: each operation takes effect at one instant between its
- * invocation and its return, on all keys at once. A write of unknown outcome takes effect at any later time, or never.
+ * Returns whether some order of all operations explains every outcome: each operation takes effect at one instant between
+ * its invocation and its return, on all keys at once. A write of unknown outcome takes effect at any later time, or never.
  *
  * This includes the order of lists: of two lists of which one returned before the other was invoked, the later one never
  * shows an older state. The search is Wing and Gong's with Lowe's cache of visited configurations
@@ -53,7 +53,7 @@ export function isLinearizable(history: readonly Operation[]): boolean {
   return search(history, 0);
 }
 
-/** Returns the state after an operation, a bit for each key that has a plant; `undefined` when its outcome contradicts `state`. */
+/** Returns the state after an operation, one bit per key with a plant; `undefined` when its outcome contradicts `state`. */
 export function apply(operation: Operation, state: number): number | undefined {
   if (operation.kind === "list") return (state & operation.covered) === operation.present ? state : undefined;
   const bit = 1 << operation.key;

@@ -45,8 +45,8 @@ export const isName = (value: unknown): value is string => isText(value, 1, 1_02
 export const isTag = (value: unknown): value is string => isText(value, 0, 255);
 
 /**
- * Returns the integer value of a JSON number, or `undefined`. A number with a fraction or an exponent counts only if a double
- * represents its value exactly.
+ * Returns the integer value of a JSON number, or `undefined`. A number with a fraction or an exponent counts only if a
+ * double represents its value exactly.
  */
 export function integerOf(literal: string): bigint | undefined {
   const [, minus = "", whole = "", fraction = "", exponent = "0"] =
@@ -76,7 +76,10 @@ export function idLiteralOf(text: string): string | undefined {
   return idLiterals.get(value);
 }
 
-/** Returns the expected result of a create with this body. `isDescribed` validates against the OpenAPI schema, where ids are doubles. */
+/**
+ * Returns the expected result of parsing the body of a create. `isDescribed` validates it against the OpenAPI schema,
+ * with ids rounded to doubles.
+ */
 export function expectedPlant(body: Uint8Array, isDescribed: (plant: unknown) => boolean): Expectation<ExpectedPlant> {
   if (body.length > MAX_BODY_BYTES) return reject(40005);
   if (!isUtf8(body)) return reject(40001);
@@ -140,7 +143,7 @@ export interface CreateHeaders {
   readonly idempotencyKey: readonly string[];
 }
 
-/** Returns whether the server must accept a create with these headers, a valid body and this token. */
+/** Returns the expected result of authorizing and parsing these headers of a create, given the valid token. */
 export function expectedHeaders(headers: CreateHeaders, token: string): Expectation<true> {
   const [authorization, contentType, idempotencyKey] = [
     headers.authorization.map(trim),
