@@ -91,7 +91,7 @@ export class Tokens {
     if (this.#lastUses.size === 0) return;
     const lastUses = this.#lastUses;
     this.#lastUses = new Map();
-    await this.#storage.recordTokenUses(lastUses);
+    await this.#storage.recordLastUses(lastUses);
   }
 
   async #lookUp(secret: string): Promise<Token | undefined> {

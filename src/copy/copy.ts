@@ -46,15 +46,15 @@ export async function copyPlants(databases: Databases, onProgress: OnProgress): 
 export async function copyTokens(databases: Databases): Promise<void> {
   const { target, signal } = databases;
   const { differences } = await compareTokens(databases);
-  const uses = new Map<string, number>();
+  const lastUses = new Map<string, number>();
   await writeInSlices(differences, async ({ kind, row }) => {
     signal.throwIfAborted();
     const { digest, revokedAt, lastUsedAt } = row;
     if (kind === "missing") return target.insertToken(row);
     if (revokedAt !== undefined) await target.revokeToken(digest, revokedAt);
-    if (lastUsedAt !== undefined) uses.set(digest, lastUsedAt);
+    if (lastUsedAt !== undefined) lastUses.set(digest, lastUsedAt);
   });
-  await target.recordTokenUses(uses);
+  await target.recordLastUses(lastUses);
 }
 
 async function insertPlant(target: Storage, row: StoredPlant): Promise<void> {

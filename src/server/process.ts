@@ -1,6 +1,6 @@
 import type { Log } from "../observability/log.ts";
 
-/** The command line of this program, without arguments. */
+/** Returns the command line of this program, without arguments. */
 export const thisProgram = (): string[] =>
   Bun.isStandaloneExecutable ? [process.execPath] : [process.execPath, Bun.main];
 

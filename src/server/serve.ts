@@ -16,7 +16,7 @@ import { onReload, stopSignal, waitForStop } from "./signals.ts";
 import { SupervisorChannel } from "./supervisor-channel.ts";
 
 /** Interval at which the last-use times of tokens are stored. */
-const STORE_USES_INTERVAL_MS = 10_000;
+const LAST_USES_INTERVAL_MS = 10_000;
 
 /** Runs a server as the worker with this number. */
 export async function serveAsWorker(config: ServeConfig, number: number): Promise<void> {
@@ -46,7 +46,7 @@ export async function serve(config: ServeConfig, supervisor?: SupervisorChannel)
   resources.defer(() => storage.close());
   const stopping = supervisor?.stopping ?? stopSignal();
   const tokens = new Tokens(storage);
-  resources.defer(storeTokenUses(tokens, log.events));
+  resources.defer(startStoringLastUses(tokens, log.events));
   const authenticator = withIssuer(tokens, issuer);
   const server = listen({ config, storage, authenticator, log, metrics, tracing, certificate, supervisor });
   const secret = await tokens.createFirst({ owner: "default", scopes: SCOPES, label: "first token" });
@@ -74,11 +74,11 @@ async function openTracing(
   return new Tracing(otlpEndpoint, traceRatio, worker, log);
 }
 
-/** Stores the last-use times of tokens periodically. Returns a function that stores them a final time and stops. */
-function storeTokenUses(tokens: Tokens, log: Log["events"]): () => Promise<void> {
+/** Starts a timer that stores the last-use times of tokens. Returns a function that stops it and stores them a last time. */
+function startStoringLastUses(tokens: Tokens, log: Log["events"]): () => Promise<void> {
   const store = () =>
     tokens.storeLastUses().catch((err) => log.warn({ err }, "cannot store the last-use times of tokens"));
-  const timer = setInterval(store, STORE_USES_INTERVAL_MS);
+  const timer = setInterval(store, LAST_USES_INTERVAL_MS);
   return async () => {
     clearInterval(timer);
     await store();

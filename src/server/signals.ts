@@ -10,7 +10,7 @@ const STOP_GRACE_MS = 5_000;
 /** Whether this process was started in a terminal. Read at the start: `isatty` is false for a terminal that was closed. */
 const HAS_TERMINAL = isatty(0) || isatty(2);
 
-/** Resolves at the first stop signal; one that comes a second or more later ends the process with exit code 1. */
+/** Handles stop signals: resolves at the first one, and exits with 1 at one that comes a second or more later. */
 export function stopSignal(now = () => performance.now()): Promise<string> {
   const { promise, resolve } = Promise.withResolvers<string>();
   let firstMs: number | undefined;

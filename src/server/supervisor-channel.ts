@@ -25,6 +25,7 @@ export class SupervisorChannel {
     this.closed = new Promise((resolve) => process.once("disconnect", resolve));
   }
 
+  /** Reports that this worker is ready. */
   readonly announce = (announcement: Announcement): void => this.#send({ type: "ready", announcement });
 
   /** Replies to the supervisor's requests for metrics. */

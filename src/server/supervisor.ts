@@ -9,7 +9,7 @@ import { killOnUncaughtError } from "./process.ts";
 import { onReload, stopSignal, waitForStop } from "./signals.ts";
 import { WorkerProcess } from "./worker-process.ts";
 
-/** How long a starting supervisor retries a port in use. */
+/** Timeout for retries while the port is in use. */
 const PORT_TIMEOUT_MS = 3_000;
 const PORT_RETRY_MS = 50;
 

@@ -58,7 +58,10 @@ export class WorkerProcess {
     if (this.#isReady) this.#child?.kill("SIGHUP");
   }
 
-  /** Drains the worker; kills one that is not ready, as it has accepted no requests. Returns whether all were completed. */
+  /**
+   * Drains the worker, or kills it if it is not ready and so has accepted no requests. Resolves with whether it completed
+   * its accepted requests.
+   */
   stop(): Promise<boolean> {
     this.#stopping.abort();
     this.#child?.kill(this.#isReady ? "SIGTERM" : "SIGKILL");
@@ -70,7 +73,7 @@ export class WorkerProcess {
     this.#child?.kill("SIGKILL");
   }
 
-  /** Returns whether the last process completed its accepted requests. */
+  /** Runs the worker, restarting it when it exits. Resolves with whether the last process completed its accepted requests. */
   async #keepRunning(): Promise<boolean> {
     const { signal } = this.#stopping;
     for (let delayMs = 0; !signal.aborted; ) {

@@ -92,8 +92,8 @@ export interface Storage {
   /** Revokes a token; resolves with `false` when it does not exist or is already revoked. Times are in epoch milliseconds. */
   revokeToken(digest: string, revokedAt: number): Promise<boolean>;
 
-  /** Stores the last use of tokens by digest, in epoch milliseconds. Unknown digests are ignored. */
-  recordTokenUses(uses: ReadonlyMap<string, number>): Promise<void>;
+  /** Stores the last-use times of tokens by digest, in epoch milliseconds. Unknown digests are ignored. */
+  recordLastUses(lastUses: ReadonlyMap<string, number>): Promise<void>;
 
   /** Resolves when the database has responded to a query. */
   ping(): Promise<void>;

@@ -283,7 +283,7 @@ describe.each(["SQLite", "PostgreSQL"])("plantstore copy to %s", (engine) => {
     await withStorage(from, async (storage) => {
       const [revoked, used] = TOKENS.map(({ digest }) => digest) as [string, string];
       await storage.revokeToken(revoked, 77);
-      await storage.recordTokenUses(new Map([revoked, used].map((digest) => [digest, 78])));
+      await storage.recordLastUses(new Map([revoked, used].map((digest) => [digest, 78])));
     });
     expect(await copy(from, to, "--resume")).toEqual(success(PLANTS.length - 10, COUNTS));
     expect(await contents(to)).toStrictEqual(await contents(from));

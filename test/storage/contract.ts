@@ -392,9 +392,9 @@ export function describeStorage(name: string, open: () => Promise<TestDatabase>)
         withTokens(async (tokens) => {
           await tokens.insertToken(minimal("aa"));
           await tokens.insertToken(minimal("bb"));
-          await tokens.recordTokenUses(new Map());
+          await tokens.recordLastUses(new Map());
           const now = 1_763_600_000_123;
-          await tokens.recordTokenUses(new Map(["unknown", "aa"].map((digest) => [digest, now])));
+          await tokens.recordLastUses(new Map(["unknown", "aa"].map((digest) => [digest, now])));
           expect(await tokens.selectTokens()).toEqual([{ ...minimal("aa"), lastUsedAt: now }, minimal("bb")]);
         }));
     });

@@ -56,7 +56,7 @@ const INSERT_FIRST_TOKEN = `INSERT INTO tokens
   ON CONFLICT (is_first) DO NOTHING RETURNING digest`;
 const REVOKE_TOKEN = "UPDATE tokens SET revoked_at = $2 WHERE digest = $1 AND revoked_at IS NULL RETURNING digest";
 /** Several processes record uses of a token; the latest one counts. */
-const RECORD_TOKEN_USES = `UPDATE tokens SET last_used_at = greatest(tokens.last_used_at, used.at)
+const RECORD_LAST_USES = `UPDATE tokens SET last_used_at = greatest(tokens.last_used_at, used.at)
   FROM unnest($1::text[], $2::bigint[]) AS used (digest, at) WHERE tokens.digest = used.digest`;
 
 /**
@@ -173,8 +173,8 @@ class PostgresStorage implements Storage {
     return (await this.#writes.query(REVOKE_TOKEN, [digest, revokedAt])).length > 0;
   }
 
-  async recordTokenUses(uses: ReadonlyMap<string, number>): Promise<void> {
-    await this.#writes.query(RECORD_TOKEN_USES, [[...uses.keys()], [...uses.values()]]);
+  async recordLastUses(lastUses: ReadonlyMap<string, number>): Promise<void> {
+    await this.#writes.query(RECORD_LAST_USES, [[...lastUses.keys()], [...lastUses.values()]]);
   }
 
   async ping(): Promise<void> {

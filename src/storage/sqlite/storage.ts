@@ -179,8 +179,8 @@ class SqliteStorage implements Storage {
     return this.#writer.run({ kind: "revokeToken", digest, revokedAt });
   }
 
-  recordTokenUses(uses: ReadonlyMap<string, number>): Promise<void> {
-    return this.#writer.run({ kind: "recordTokenUses", uses: [...uses] });
+  recordLastUses(lastUses: ReadonlyMap<string, number>): Promise<void> {
+    return this.#writer.run({ kind: "recordLastUses", lastUses: [...lastUses] });
   }
 
   async ping(): Promise<void> {

@@ -13,7 +13,7 @@ interface Writes {
   insertToken(write: { token: Token }): void;
   insertFirstToken(write: { token: Token }): boolean;
   revokeToken(write: { digest: string; revokedAt: number }): boolean;
-  recordTokenUses(write: { uses: readonly (readonly [digest: string, usedAt: number])[] }): void;
+  recordLastUses(write: { lastUses: readonly (readonly [digest: string, usedAt: number])[] }): void;
 }
 
 type WriteKind = keyof Writes;
@@ -33,7 +33,7 @@ export function prepareWrites(db: Database): (write: Write) => WriteResult {
   const insertToken = db.prepare(insertInto("tokens", TOKEN_COLUMNS));
   const selectAnyToken = db.prepare("SELECT 1 FROM tokens LIMIT 1");
   const revokeToken = db.prepare("UPDATE tokens SET revoked_at = ? WHERE digest = ? AND revoked_at IS NULL");
-  const recordTokenUse = db.prepare("UPDATE tokens SET last_used_at = ? WHERE digest = ?");
+  const recordLastUse = db.prepare("UPDATE tokens SET last_used_at = ? WHERE digest = ?");
 
   const handlers: { readonly [Kind in WriteKind]: (write: Write<Kind>) => WriteResult<Kind> } = {
     insertPlant({ plant }) {
@@ -51,8 +51,8 @@ export function prepareWrites(db: Database): (write: Write) => WriteResult {
       return true;
     },
     revokeToken: ({ digest, revokedAt }) => revokeToken.run(revokedAt, digest).changes > 0,
-    recordTokenUses({ uses }) {
-      for (const [digest, usedAt] of uses) recordTokenUse.run(usedAt, digest);
+    recordLastUses({ lastUses }) {
+      for (const [digest, usedAt] of lastUses) recordLastUse.run(usedAt, digest);
     },
   };
   const perform = <Kind extends WriteKind>(write: Write<Kind>): WriteResult<Kind> => handlers[write.kind](write);

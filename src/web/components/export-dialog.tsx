@@ -14,15 +14,15 @@ const CHOICES = [
 /** Exports the plants with the current tag, or all plants, to a file. */
 export function ExportDialog() {
   const { tag } = location.value;
-  const exported = useSignal(0);
+  const exportedCount = useSignal(0);
   const { isBusy, error, run } = useAction();
 
   const save = (format: (typeof CHOICES)[number]["format"]) =>
     run(async (signal) => {
-      exported.value = 0;
+      exportedCount.value = 0;
       const { download, exportPlants } = await import("../file-io.ts");
       const onProgress = (count: number) => {
-        exported.value = count;
+        exportedCount.value = count;
       };
       const file = await exportPlants(longTaskClient(), tag, format, onProgress, signal);
       signal.throwIfAborted();
@@ -43,7 +43,7 @@ export function ExportDialog() {
           <p class="small muted grow">{help}</p>
         </div>
       ))}
-      <p role="status">{isBusy.value && `Exporting… ${formatCount(exported.value, "plant")}`}</p>
+      <p role="status">{isBusy.value && `Exporting… ${formatCount(exportedCount.value, "plant")}`}</p>
       <ErrorText>{error}</ErrorText>
     </Dialog>
   );

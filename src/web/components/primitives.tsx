@@ -53,7 +53,7 @@ interface EmptyStateProps {
   readonly children: ComponentChildren;
 }
 
-/** A placeholder for missing content: says why it is missing and what to do. */
+/** A placeholder for missing content, with the reason and the next step. */
 export const EmptyState = ({ title, isError = false, children }: EmptyStateProps) => (
   <section class="card empty-state" role={isError ? "alert" : undefined}>
     <img src={icon} alt="" width="56" height="56" />

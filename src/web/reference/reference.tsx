@@ -10,7 +10,7 @@ import { Markdown } from "./text.tsx";
 /** Fetches the API description; returns the API reference. */
 export const loadReference = async () => <Reference description={await loadDescription()} />;
 
-/** Introduction, contents, operations and schemas. */
+/** The API reference: introduction, contents, operations and schemas. */
 function Reference({ description }: { description: ApiDescription }) {
   const { info, components } = description;
   const operations = operationsOf(description);

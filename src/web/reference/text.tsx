@@ -18,7 +18,7 @@ function MarkdownTable({ text }: { text: string }) {
   return <Table label="Details" columns={columns} rows={rows.map((cells) => cells.map(inline))} />;
 }
 
-/** Preformatted text with a button that copies it. Browsers allow that only over HTTPS and on the local host. */
+/** Preformatted text with a copy button. Browsers allow copying only over HTTPS and on the local host. */
 export const CodeBlock = ({ label, text }: { label: string; text: string }) => (
   <figure class="code-block" aria-label={label}>
     <figcaption class="row small muted">

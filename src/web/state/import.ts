@@ -68,7 +68,7 @@ export async function chooseFile(file: File, signal: AbortSignal): Promise<void>
       if (first.length < PREVIEW_LENGTH) first.push(row);
       if ("plant" in row) valid++;
       else invalid++;
-      for (const field of row.fields) if (!isKnown(field) && ignored.size < MAX_IGNORED) ignored.add(field);
+      for (const field of row.fields) if (!isPlantField(field) && ignored.size < MAX_IGNORED) ignored.add(field);
     }
   } catch (error) {
     throw new Error(`${file.name} cannot be imported: ${describeError(error)}`);
@@ -118,7 +118,7 @@ export function reset(): void {
   progress.value = undefined;
 }
 
-const isKnown = (field: string): boolean => (PLANT_FIELDS as readonly string[]).includes(field);
+const isPlantField = (field: string): boolean => (PLANT_FIELDS as readonly string[]).includes(field);
 
 /** Asks the user to confirm leaving the page, which would stop the import. */
 const confirmLeave = (event: Event): void => event.preventDefault();

@@ -76,7 +76,7 @@ export const storedToken = (): string | null => sessionStorage.getItem(TOKEN_KEY
 
 const clientFor = (token: string, attempts = 4) => new PlantStoreClient({ url: location.origin, token, attempts });
 
-/** Probes the token's scopes: the API does not return them, but checks them before it validates a request. */
+/** Returns the token's scopes, found by trying requests: the API checks scopes before it validates a request. */
 async function detectScopes(client: PlantStoreClient): Promise<string> {
   const isAllowed = (error: unknown) => {
     if (!(error instanceof PlantStoreError) || error.status === 401 || error.status >= 429) throw error;

@@ -40,7 +40,7 @@ const callAll = () => [
   storage.selectToken("aa"),
   storage.selectTokens(),
   storage.revokeToken("aa", 1),
-  storage.recordTokenUses(new Map([["aa", 1]])),
+  storage.recordLastUses(new Map([["aa", 1]])),
   storage.insertFirstToken({ digest: "aa", owner: "ann", scopes: [], createdAt: 1 }),
 ];
 
