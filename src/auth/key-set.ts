@@ -120,7 +120,7 @@ async function readText(response: Response, url: string): Promise<string> {
   return new TextDecoder().decode(Buffer.concat(chunks));
 }
 
-/** Whether a JWK is a public key that can be imported for one of {@link ALGORITHMS}. */
+/** Returns whether a JWK is a public key that can be imported for one of {@link ALGORITHMS}. */
 async function isUsable(jwk: JWK): Promise<boolean> {
   for (const alg of ALGORITHMS) {
     try {

@@ -16,7 +16,7 @@ export class TokenCache<Value> {
     return entry !== undefined && performance.now() - entry.readAtMs < this.#maxAgeMs ? entry.value : undefined;
   }
 
-  /** Whether a token is cached, even if its value is older than `maxAgeMs`. */
+  /** Returns whether a token is cached, even if its value is older than `maxAgeMs`. */
   has(token: string): boolean {
     return this.#entries.has(token);
   }

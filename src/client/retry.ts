@@ -33,7 +33,7 @@ export async function withRetries<Result>(
   }
 }
 
-/** Whether a retry of the same request may succeed. */
+/** Returns whether a retry of the same request may succeed. */
 const isTransient = (error: unknown): boolean =>
   error instanceof ConnectionError ||
   (error instanceof PlantStoreError && (error.status === 429 || error.status >= 500));

@@ -62,7 +62,7 @@ export const PLANT_FIELDS = Object.keys(FIELDS) as readonly PlantField[];
 /** The names of the fields that every plant has. */
 export const REQUIRED_FIELDS = PLANT_FIELDS.filter((field) => FIELDS[field].isRequired);
 
-/** Whether two plants are equal in all fields. */
+/** Returns whether two plants are equal in all fields. */
 export const isSamePlant = (a: Plant, b: Plant): boolean => PLANT_FIELDS.every((field) => a[field] === b[field]);
 
 /**

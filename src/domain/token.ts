@@ -26,7 +26,7 @@ export const OWNER_MAX_LENGTH = 255;
 /** In Unicode code points. */
 export const LABEL_MAX_LENGTH = 255;
 
-/** Whether `text` is valid as an owner or label: 1 to `maxLength` characters without control characters. */
+/** Returns whether `text` is valid as an owner or label: 1 to `maxLength` characters without control characters. */
 export function isPlainText(text: string, maxLength: number): boolean {
   return /^[^\p{Cc}]+$/u.test(text) && text.isWellFormed() && [...text].length <= maxLength;
 }
@@ -43,7 +43,7 @@ export function mintSecret(): string {
   return PREFIX + random + checksum(random);
 }
 
-/** Whether `text` has the format and checksum of a secret. Detects mistyped secrets without a database query. */
+/** Returns whether `text` has the format and checksum of a secret. Detects mistyped secrets without a database query. */
 export function isWellFormedSecret(text: string): boolean {
   if (!SECRET_PATTERN.test(text)) return false;
   const end = PREFIX.length + RANDOM_LENGTH;
@@ -58,7 +58,7 @@ export function digestSecret(secret: string): string {
 /** Returns the public id of a token: the first 12 hexadecimal digits of its digest. */
 export const tokenId = (token: Token): string => token.digest.slice(0, 12);
 
-/** Whether the token is neither revoked nor expired at `now`. */
+/** Returns whether the token is neither revoked nor expired at `now`. */
 export function isValid(token: Token, now: number): boolean {
   return token.revokedAt === undefined && (token.expiresAt === undefined || now < token.expiresAt);
 }

@@ -54,7 +54,7 @@ async function create(client: PlantStoreClient, plant: Plant, signal: AbortSigna
   }
 }
 
-/** Whether the server has an identical plant. `false` if the list request fails, for example without `plants:read`. */
+/** Returns whether the server has an identical plant; `false` if the list fails, for example without `plants:read`. */
 async function plantExists(client: PlantStoreClient, plant: Plant, signal: AbortSignal): Promise<boolean> {
   const after = plant.id === ID_MIN ? undefined : plant.id - 1n;
   const [existing] = await client.listPage({ after, limit: 1, signal }).then(

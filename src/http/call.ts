@@ -92,7 +92,7 @@ function requestIdOf(request: Request): string {
     : `${PROCESS_ID}-${(++callCount).toString(36)}`;
 }
 
-/** Whether a header value is 1 to `maxLength` visible ASCII characters, without spaces or control characters. */
+/** Returns whether a header value is 1 to `maxLength` visible ASCII characters, without spaces or control characters. */
 export function isVisibleAscii(value: string, maxLength: number): boolean {
   return value.length <= maxLength && /^[\x21-\x7e]+$/.test(value);
 }

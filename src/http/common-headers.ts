@@ -30,7 +30,7 @@ export function commonHeaders(
   return (request) => byOrigin.get(request.headers.get("origin")) ?? otherOrigin;
 }
 
-/** Whether a request is a CORS preflight request from an allowed origin (Fetch standard, 3.3.2). */
+/** Returns whether a request is a CORS preflight request from an allowed origin (Fetch standard, 3.3.2). */
 export const isPreflight = ({ request, commonHeaders }: Call): boolean =>
   request.method === "OPTIONS" &&
   commonHeaders["Access-Control-Allow-Origin"] !== undefined &&

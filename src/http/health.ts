@@ -4,7 +4,7 @@ import { respond } from "./response.ts";
 
 /** The checks of `/readyz`. */
 export interface Readiness {
-  /** Whether a shutdown has begun. */
+  /** Returns whether a shutdown has begun. */
   isDraining(): boolean;
   /** Rejects when the database does not respond. */
   ping(): Promise<void>;

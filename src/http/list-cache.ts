@@ -33,7 +33,7 @@ export class ListCache {
     return list?.version === version ? list : undefined;
   }
 
-  /** The caller must read `version` before the plants, so that a commit in between invalidates the entry. */
+  /** Caches a list. The caller must read `version` before the plants, so that a commit in between invalidates the entry. */
   set(owner: Owner, url: string, list: CachedList): void {
     if (list.body.length > MAX_BODY_CHARACTERS) return;
     const key = keyOf(owner, url);
@@ -57,7 +57,7 @@ export class ListCache {
   }
 }
 
-/** The key is unambiguous, because URLs contain no line feed. */
+/** Returns the cache key of a list. It is unambiguous, because URLs contain no line feed. */
 const keyOf = (owner: Owner, url: string): string => `${url}\n${owner}`;
 
 const sizeOf = (key: string, list: CachedList | undefined): number =>

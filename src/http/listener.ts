@@ -51,7 +51,7 @@ export class Listener {
     return this.#server.url.origin;
   }
 
-  /** Number of requests whose response is not sent completely. */
+  /** The number of requests whose response is not sent completely. */
   get pendingRequests(): number {
     const { pendingRequests } = this.#server;
     if (this.#retired.size === 0) return pendingRequests;

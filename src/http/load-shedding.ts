@@ -54,7 +54,7 @@ export class LoadShedder {
     return this.#requests >= MEASURED_FROM_REQUEST && nowMs - this.#startedMs > MAX_TICK_MS;
   }
 
-  /** Whether the current tick is long and its requests cost enough to shed them. */
+  /** Returns whether the current tick is long and its requests cost enough to shed them. */
   #isSlow(nowMs: number): boolean {
     return this.#isLong(nowMs) && nowMs - this.#startedMs > MAX_MS_PER_REQUEST * (this.#requests - this.#shed);
   }

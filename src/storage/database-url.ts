@@ -38,7 +38,7 @@ export function formatForLog(database: DatabaseUrl): string {
   }
 }
 
-/** Whether two URLs name the same database, however they are written. */
+/** Returns whether two URLs name the same database, however they are written. */
 export const isSameDatabase = (a: DatabaseUrl, b: DatabaseUrl): boolean => locationOf(a) === locationOf(b);
 
 /** Returns the path of the file, or the host, port and name of the database. */

@@ -25,7 +25,7 @@ export type PlantRow = { readonly [Field in keyof Plant]-?: ColumnValue<Plant[Fi
 /** A row of {@link PLANT_COLUMNS}. */
 export type StoredPlantRow = PlantRow & { readonly owner: string; readonly idempotency_key: string | null };
 
-/** The values of a plant's row, in the order of {@link PLANT_COLUMNS}. */
+/** Returns the values of a plant's row, in the order of {@link PLANT_COLUMNS}. */
 export const plantValues = <Id>(plant: WithId<StoredPlant, Id>): (Id | string | null)[] =>
   STORED_FIELDS.map((field) => plant[field] ?? null);
 
@@ -65,7 +65,7 @@ export interface TokenRow {
   readonly revoked_at: bigint | null;
 }
 
-/** The values of a token's row, in the order of {@link TOKEN_COLUMNS}. */
+/** Returns the values of a token's row, in the order of {@link TOKEN_COLUMNS}. */
 export function tokenValues(token: Token): (string | number | null)[] {
   const columns = { ...token, scopes: token.scopes.join(" ") };
   return TOKEN_FIELDS.map((field) => columns[field] ?? null);

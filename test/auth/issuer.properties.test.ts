@@ -42,7 +42,7 @@ const unusualValue = fc.oneof(
   fc.array(name, { maxLength: 3 }).map((names) => JSON.stringify(names)),
 );
 
-/** The text of a JSON object with some of the members of `base`, and unusual values for some of `names`. */
+/** Returns the text of a JSON object with some of the members of `base`, and unusual values for some of `names`. */
 const unusualObject = (base: Record<string, unknown>, names: readonly string[]): fc.Arbitrary<string> =>
   fc.record(Object.fromEntries(names.map((each) => [each, unusualValue])), { requiredKeys: [] }).map((members) => {
     const texts = { ...Object.fromEntries(Object.entries(base).map(([n, v]) => [n, JSON.stringify(v)])), ...members };

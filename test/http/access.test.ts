@@ -14,7 +14,7 @@ const OPERATIONS: [operation: string, scope: string, method: string, path: strin
   ["delete", "plants:write", "DELETE", "/plants/5", {}],
 ];
 
-/** The parts of a reply that are the same for equal requests. */
+/** Returns the parts of a reply that are the same for equal requests. */
 const visible = ({ status, headers, text }: Reply) => {
   const { date: _date, "x-request-id": _requestId, ...rest } = Object.fromEntries(headers);
   return { status, rest, text };

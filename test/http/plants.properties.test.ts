@@ -13,7 +13,7 @@ const model = {
   /** Whether a double, as written by `JSON.stringify`, is a valid id. */
   isId: (value: unknown): value is number =>
     typeof value === "number" && /^-?\d+$/.test(String(value)) && isInt64(BigInt(String(value))),
-  /** The response to a create with this JSON value; `undefined` if it is rejected. */
+  /** Returns the response to a create with this JSON value; `undefined` if it is rejected. */
   create(value: unknown): object | undefined {
     if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
     const own = (key: string): unknown => (Object.hasOwn(value, key) ? Reflect.get(value, key) : undefined);

@@ -40,7 +40,7 @@ afterEach(() => {
 
 type Collector = ReturnType<typeof startCollector>;
 
-/** A minimal OpenTelemetry collector: receives traces by OTLP over HTTP with JSON. */
+/** Starts a minimal OpenTelemetry collector, which receives traces by OTLP over HTTP with JSON. */
 function startCollector() {
   const bodies: string[] = [];
   const server = Bun.serve({

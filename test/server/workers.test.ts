@@ -47,7 +47,7 @@ async function countRequests(server: ServerProcess): Promise<Map<number, number>
   return new Map([...counts].map(([, worker, count]) => [Number(worker), Number(count)]));
 }
 
-/** Whether a process has exited. A zombie has an empty command line. */
+/** Returns whether a process has exited. A zombie has an empty command line. */
 function hasExited(pid: number): boolean {
   try {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8") === "";

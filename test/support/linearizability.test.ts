@@ -149,7 +149,7 @@ describe("isLinearizable", () => {
     fc.record({ at: interval, shown: keys }).map(({ at, shown }) => list(at, shown, [0, 1])),
   );
 
-  /** Whether some order of these operations, tried one after the other, explains every outcome. */
+  /** Returns whether some order of these operations, tried one after the other, explains every outcome. */
   function isExplained(rest: readonly Operation[], state = 0): boolean {
     if (rest.every(({ returned }) => returned === Number.POSITIVE_INFINITY)) return true;
     return rest.some((each) => {

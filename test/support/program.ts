@@ -14,7 +14,7 @@ export interface ServerProcess {
   stdout(): string;
   /** Resolves when standard output matches; rejects when it ends without a match. */
   printed(pattern: RegExp): Promise<void>;
-  /** The lines of its log so far. */
+  /** Returns the lines of its log so far. */
   log(): Record<string, unknown>[];
   /** Process ids of the workers that serve, by worker number. */
   workers(): Map<number, number>;

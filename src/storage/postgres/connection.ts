@@ -69,7 +69,7 @@ function serverProblem({ is_standby, encoding, synchronous_commit, fsync }: Serv
   return undefined;
 }
 
-/** The SQLSTATE of an error that the server sent (PostgreSQL manual, appendix A); `undefined` for any other. */
+/** Returns the SQLSTATE of an error that the server sent (PostgreSQL manual, appendix A); `undefined` for any other. */
 export const sqlState = (error: unknown): string | undefined =>
   error instanceof SQL.PostgresError ? error.errno : undefined;
 

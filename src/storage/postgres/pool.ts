@@ -134,10 +134,10 @@ export class Pool {
   }
 }
 
-/** The number of statements in flight; connections that are still opening come last. */
+/** Returns the number of statements in flight; connections that are still opening come last. */
 const load = ({ isOpen, pending }: Connection): number => (isOpen ? pending : Number.MAX_SAFE_INTEGER);
 
-/** Whether the server rolled the statement back after a serialization failure or a deadlock, so that a retry is safe. */
+/** Returns whether a retry is safe: a serialization failure or a deadlock rolled the statement back. */
 const isRolledBack = (error: unknown): boolean => ["40001", "40P01"].includes(sqlState(error) ?? "");
 
 /** Rejects after a timeout, unless it is cancelled first. */

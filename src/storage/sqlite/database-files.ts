@@ -12,7 +12,7 @@ export type FileRole = keyof typeof SUFFIXES;
 const REPLACED_SUFFIX = ".replaced-";
 const MIN_PAGE_BYTES = 512;
 
-/** Whether SQLite treats a database file as empty, and so discards its WAL: it is missing or shorter than a page. */
+/** Returns whether a database file is missing or shorter than a page. SQLite treats it as empty and discards its WAL. */
 export const isEmpty = (path: string): boolean => bytesOf(path) < MIN_PAGE_BYTES;
 
 /** Returns the size of the WAL of a database file; 0 if the last process that had the database open closed it. */

@@ -114,7 +114,7 @@ export class OpenFiles {
     return found;
   }
 
-  /** Whether a file that is smaller than expected was truncated by a program other than SQLite. */
+  /** Returns whether a file that is smaller than expected was truncated by a program other than SQLite. */
   #isTruncated(file: OpenFile): boolean {
     // SQLite may have restarted and truncated the WAL after the frames were counted, so they are counted again.
     if (file.role === "WAL") return this.#minWalBytes() > (statFile(file)?.bytes ?? 0);

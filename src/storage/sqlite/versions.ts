@@ -50,7 +50,7 @@ export class Versions {
     for (const owner of this.#inFlight) this.#byOwner.set(owner, ++this.#latest);
   }
 
-  /** Whether the connection sees a commit that it did not see at the last call (https://sqlite.org/pragma.html). */
+  /** Returns whether the connection sees a commit that it did not see at the last call (https://sqlite.org/pragma.html). */
   #seesNewCommit(): boolean {
     const before = this.#dataVersion;
     try {

@@ -28,14 +28,14 @@ export const TOKEN = "<the token>".padEnd(40, ".");
 const AUTHORIZATION = `Authorization: Bearer ${TOKEN}`;
 const JSON_TYPE = "Content-Type: application/json";
 
-/** The start line and headers of a message. */
+/** Returns the start line and headers of a message. */
 export const head = (...lines: string[]): string => `${lines.join("\r\n")}\r\n\r\n`;
 
 /** An authorized request without a body. */
 export const request = (method: string, target: string, ...headers: string[]): string =>
   head(`${method} ${target} HTTP/1.1`, "Host: x", AUTHORIZATION, ...headers);
 
-/** The start line and headers of a create. */
+/** Returns the start line and headers of a create. */
 export const createHead = (...headers: string[]): string => request("POST", "/plants", JSON_TYPE, ...headers);
 
 /** A body that creates {@link CREATED_ID}; it has 19 bytes. */
@@ -78,7 +78,7 @@ export const words = (text: string): string[] => text.trim().split(/\s+/);
 export const perValue = (values: readonly string[], send: (value: string) => string): Sent =>
   Object.fromEntries(values.map((value) => [JSON.stringify(value).slice(1, -1).slice(0, 80), send(value)]));
 
-/** The same exchanges, split in the middle of the head, within the line end that ends it, and two bytes later. */
+/** Returns the same exchanges, split in the middle of the head, within the line end that ends it, and two bytes later. */
 export const inPieces = (whole: readonly Exchange[]): Exchange[] =>
   whole.map((exchange) => {
     const end = exchange.send.indexOf("\r\n\r\n") + 3;
