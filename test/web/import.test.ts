@@ -175,7 +175,7 @@ describe("importing many plants", () => {
     expect(await ids(client)).toEqual(upTo(2_000));
   });
 
-  it("stops when the network fails for long, and continues when the user asks", async () => {
+  it("stops after a long network failure, and continues when the user clicks Continue", async () => {
     const { page, client } = await openImport(DESKTOP);
     // A fake clock skips the half minute of retries.
     await page.clock.install();
