@@ -100,7 +100,7 @@ async function runBackup(
   const command = [...thisProgram(), "backup", file, "--database", formatDatabaseUrl(database)];
   const child = Bun.spawn(command, { stdin: "ignore", stdout: "pipe", stderr: "pipe", signal, timeout });
   try {
-    setPriority(child.pid, constants.priority.PRIORITY_LOW);
+    setPriority(child.pid, constants.priority.PRIORITY_BELOW_NORMAL);
   } catch {
     // The process has already exited, or the system denies the change.
   }

@@ -42,12 +42,7 @@ async function newDatabase(): Promise<string> {
 describe("a database path that cannot be opened", () => {
   const cases: [description: string, make: (path: string) => void, suffix: string, reason: RegExp][] = [
     ["a folder", (path) => mkdirSync(path), "", /plants.db is a folder: use a file in it/],
-    [
-      "a path through a file",
-      (path) => writeFileSync(path, ""),
-      "/a.db",
-      /plants.db: it is not a folder: use another/,
-    ],
+    ["a path through a file", (path) => writeFileSync(path, ""), "/a.db", /plants.db: it is not a folder: use another/],
     ["a path deep below a file", (path) => writeFileSync(path, ""), "/a/b/c.db", /plants.db: it is not a folder: use/],
     ["a loop of symbolic links", (path) => symlinkSync(path, path), "", /symbolic links form a loop: use another/],
     ["a link into a missing folder", (path) => symlinkSync("no/a.db", path), "", /missing folder: create that folder/],
