@@ -102,7 +102,10 @@ export class BatchQueue<Item, Result> {
     this.#length++;
   }
 
-  /** Sends batches once an event-loop tick adds no item, because larger batches need fewer commits. */
+  /**
+   * Collects items until an event-loop tick adds none, `collectTicks` have passed or `maxBatch` is reached, then sends
+   * batches. Larger batches need fewer commits.
+   */
   async #collect(): Promise<void> {
     const { maxBatch, maxBatches, collectTicks } = this.#options;
     if (this.#isCollecting || this.#busy.size >= maxBatches) return;

@@ -77,8 +77,8 @@ describe("a storage whose PostgreSQL is killed under load", () => {
       const removed = new Set<bigint>();
       const unknown = new Set<bigint>();
       let next = 0n;
-      /** Creates plants and removes every fifth one, until a call fails. */
-      const call = async () => {
+      /** Creates plants and deletes every fifth one, until a write fails. */
+      const writeUntilFailure = async () => {
         for (;;) {
           const id = next++;
           const outcome = await failureOf(storage.insertPlant("load", { id, name: `plant ${id}` }, `${id}`));
@@ -90,7 +90,7 @@ describe("a storage whose PostgreSQL is killed under load", () => {
           removed.add(id);
         }
       };
-      for (const { id, outcome } of await Promise.all(Array.from({ length: 64 }, call))) {
+      for (const { id, outcome } of await Promise.all(Array.from({ length: 64 }, writeUntilFailure))) {
         expect(outcome).toMatchObject(UNAVAILABLE);
         unknown.add(id);
       }

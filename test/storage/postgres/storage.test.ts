@@ -49,7 +49,7 @@ const tableNames = ({ query }: PostgresDatabase) =>
     "SELECT relname AS name FROM pg_class WHERE relnamespace = 'public'::regnamespace ORDER BY 1",
   );
 
-/** Polls a counter of the table `plants`, because the server updates it shortly after a connection has ended. */
+/** Returns a statistics counter of the table `plants`, once it is not zero: PostgreSQL updates it after a connection closes. */
 async function nonZeroCount({ query }: PostgresDatabase, counter: string): Promise<number> {
   const sql = `SELECT sum(${counter})::int AS count FROM pg_stat_user_tables t JOIN pg_stat_user_indexes i USING (relid)
     WHERE t.relname = 'plants'`;
