@@ -59,6 +59,15 @@ function hasExited(pid: number): boolean {
 const pidOf = (server: ServerProcess, worker: number): number => server.workers().get(worker) as number;
 const messages = (server: ServerProcess): unknown[] => server.log().map(({ msg }) => msg);
 
+/** Sends SIGTERM and waits until `/readyz` returns 503. */
+async function startDraining(server: ServerProcess): Promise<void> {
+  server.process.kill("SIGTERM");
+  await until(
+    () => request(server, "/readyz"),
+    (status) => status === 503,
+  );
+}
+
 describe("serve --workers", () => {
   it("rejects SQLite with a remedy and creates no file", async () => {
     const folder = temporaryFolder();
@@ -292,11 +301,7 @@ describe("a supervisor that receives a signal", () => {
     "kills the workers and exits with 1 when the signal is repeated after a second",
     async () => {
       const server = await start(2, "--drain", "10m");
-      server.process.kill("SIGTERM");
-      await until(
-        () => request(server, "/readyz"),
-        (status) => status === 503,
-      );
+      await startDraining(server);
       const exitCode = await until(
         async () => {
           server.process.kill("SIGTERM");
@@ -367,11 +372,7 @@ describe("a killed supervisor", () => {
     "ends the drain of its workers",
     async () => {
       const server = await start(2, "--drain", "10m");
-      server.process.kill("SIGTERM");
-      await until(
-        () => request(server, "/readyz"),
-        (status) => status === 503,
-      );
+      await startDraining(server);
       await server.stop("SIGKILL");
       for (const pid of server.workers().values()) await until(() => hasExited(pid), Boolean);
     },
