@@ -38,7 +38,7 @@ export class Metrics {
   });
   readonly #newestBackup = this.#gauge(
     "plantstore_newest_backup_timestamp_seconds",
-    "Unix time of the newest scheduled backup; 0 if there is none.",
+    "Unix time of the newest scheduled backup; 0 before the first one.",
   );
   readonly #batchSizes = new Histogram({
     name: "plantstore_write_batch_size",

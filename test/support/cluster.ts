@@ -120,7 +120,7 @@ async function backUp(url: string, { data, user }: Installation, copy: Installat
   rmSync(join(copy.data, "postmaster.pid"));
 }
 
-/** Returns the user `nobody` when this process runs as root, because PostgreSQL refuses to run as root. */
+/** Returns the user that runs PostgreSQL, which cannot run as root: an unprivileged one if this process runs as root. */
 function serverUser(): User {
   if (process.getuid?.() !== 0) return {};
   const id = (flag: string) => Number(spawnSync("id", [flag, "nobody"], { encoding: "utf8" }).stdout);

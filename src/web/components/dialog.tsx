@@ -3,7 +3,7 @@ import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Button } from "./primitives.tsx";
 
-/** The open dialog; `undefined` if there is none. */
+/** The open dialog; `undefined` when no dialog is open. */
 export const currentDialog = signal<ComponentChildren>();
 /** Opens a dialog in place of the current one. */
 export const openDialog = (dialog: ComponentChildren): void => {
