@@ -47,10 +47,11 @@ export function recreateWal(path: string, descriptor: number): void {
 /** Copies the content of an open file to the same positions of another, or of itself, and syncs the target. */
 function copyAndSync(from: number, to: number): void {
   const chunk = Buffer.alloc(CHUNK_BYTES);
-  let position = 0;
-  for (let length = -1; length !== 0; position += length) {
-    length = readSync(from, chunk, 0, CHUNK_BYTES, position);
-    writeSync(to, chunk, 0, length, position);
+  for (let position = 0; ; ) {
+    const length = readSync(from, chunk, 0, CHUNK_BYTES, position);
+    if (length === 0) break;
+    // A write may be short. The next read continues after the bytes that were written.
+    position += writeSync(to, chunk, 0, length, position);
   }
   fsyncSync(to);
 }
